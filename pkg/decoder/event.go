@@ -1,0 +1,45 @@
+package decoder
+
+import "time"
+
+// Event is one committed INSERT on a configured outbox table.
+//
+// Its bytes live in the arena that was given to Decoder.Decode: an Event and
+// every slice taken from it are valid as long as that arena is, and must not
+// be changed. Reading an Event from several goroutines is safe.
+type Event struct {
+	// Table is the outbox table as it looked when the row was written.
+	Table *Table
+	// Position is the same each time the server sends this row.
+	Position Position
+	// CommitTime is the server's clock at commit, to the microsecond, in UTC.
+	CommitTime time.Time
+	// XID is the top-level transaction id, modulo 2^32.
+	XID uint32
+
+	row   []byte
+	spans [NumRoles]span
+}
+
+// span is where a column's value lies in Event.row. The zero span is "no
+// value": NULL, or the table has no such column.
+type span struct {
+	off uint32
+	end uint32
+	set bool
+}
+
+// Field returns the server's text of the column with this role; for a column
+// of type bytea its bytes. It is nil for NULL and for a role the table does
+// not have, and empty but not nil for an empty value. The slice's capacity
+// ends with the value, so that appending to it cannot touch a neighbour.
+func (e *Event) Field(r Role) []byte {
+	s := &e.spans[r]
+	if !s.set {
+		return nil
+	}
+	return e.row[s.off:s.end:s.end]
+}
+
+// Size is the number of arena bytes that the event holds.
+func (e *Event) Size() int { return len(e.row) }
