@@ -44,7 +44,14 @@ type Sink interface {
 	// Send takes a record over. It blocks only while the sink has no room,
 	// and ends with the context's cause when ctx ends first. An error means
 	// that the record was not taken: Results will not be called for it.
-	// Records of one key must be sent by one goroutine.
+	// Whatever can be known before the record is on its way (too large, null
+	// key on a compacted topic, topic missing) is answered here, as an *Error,
+	// and leaves the sink usable: the caller may send the same record again
+	// later, and has let nothing overtake it meanwhile.
+	// After a result that is an error the sink is done: Send refuses every
+	// record with that error, so that none can overtake the failed one; the
+	// owner closes the sink and makes a new one.
+	// Send is called by one goroutine at a time.
 	Send(ctx context.Context, r *Record) error
 	// Close waits until every taken record has had its result, or until ctx
 	// ends; then it gives the rest a Retriable error and lets go of all
