@@ -1,0 +1,83 @@
+package config
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Config is the effective configuration. It does not change after Load, so
+// goroutines may share it.
+type Config struct {
+	// Name labels this instance: "source" of events and metrics, Kafka
+	// client id, application_name.
+	Name     string
+	Database Database
+
+	// Slot and Publication are raw catalog names, unquoted.
+	Slot        string
+	Publication string
+	// Tables, Columns and Routes are texts; the packages that own their
+	// grammar parse them (decoder.ParseTables, decoder.ParseMapping and
+	// router.New), usually in a Validator.
+	Tables  string
+	Columns string
+	Routes  string
+
+	Unrouted    string // "halt"
+	OnPoison    string // "halt"
+	NullPayload string // "halt"
+	Format      string // "raw"
+
+	MaxInFlightBytes  Bytes
+	MaxInFlightEvents int
+	MaxEventBytes     Bytes
+
+	Kafka Kafka
+
+	OffsetStore string // "slot"
+
+	// ListenAddress is host:port of the HTTP listener.
+	ListenAddress string
+	Pprof         bool
+
+	LogLevel slog.Level
+	// LogFormat is "json", "text", or "" for text on a terminal, else json.
+	LogFormat string
+
+	ShutdownGrace time.Duration
+	// ExitOnFatal is ON_FATAL=exit: end with code 3 instead of holding.
+	ExitOnFatal bool
+	HoldRetry   time.Duration
+
+	// Warnings are legal choices that an operator should hear about, one
+	// line each. They hold no secret.
+	Warnings []string
+
+	effective []Effective
+}
+
+// Kafka holds the settings of the Kafka sink.
+type Kafka struct {
+	// Brokers are host:port; empty when KAFKA_BROKERS is unset.
+	Brokers          []string
+	SecurityProtocol string // "PLAINTEXT"
+	Compression      string // none, gzip, snappy, lz4, zstd
+	Linger           time.Duration
+	// BatchMaxBytes is 0 for the topic's max.message.bytes.
+	BatchMaxBytes  Bytes
+	RequestTimeout time.Duration
+}
+
+// Effective is one setting as "lint --print" shows it.
+type Effective struct {
+	// Name is the full variable name.
+	Name string
+	// Value is masked for secrets and "" for what is unset.
+	Value string
+	// Source is "default", "environment" or "file".
+	Source string
+}
+
+// Effective lists the settings of this version in the documentation's order,
+// secrets masked. The caller must not change it.
+func (c *Config) Effective() []Effective { return c.effective }

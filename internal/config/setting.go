@@ -1,0 +1,70 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Setting describes one variable, as the documentation shows it.
+type Setting struct {
+	// Name is the full variable name.
+	Name string
+	// Kind is text, duration, size, integer, boolean, list or choice.
+	Kind string
+	// Default is the value when unset; Shown words it where it is no value.
+	Default, Shown string
+	// Min and Max bound durations, sizes and integers; "" is no bound.
+	Min, Max string
+	// ZeroAllowed lets 0 through although it is below Min.
+	ZeroAllowed bool
+	// Choices are all values of the contract, Built those of this version.
+	Choices, Built []string
+	// Twin tells whether NAME_FILE is accepted.
+	Twin bool
+	// Secret values are never printed.
+	Secret bool
+	// Later settings are refused in this version.
+	Later bool
+	// Required settings must not be empty.
+	Required bool
+	Doc      string
+}
+
+// Settings lists the whole contract in its order.
+func Settings() []Setting { return collect(reflect.TypeFor[settings](), nil) }
+
+func collect(t reflect.Type, all []Setting) []Setting {
+	for f := range t.Fields() {
+		if f.Type.Kind() == reflect.Struct {
+			all = collect(f.Type, all)
+			continue
+		}
+		all = append(all, describe(f))
+	}
+	return all
+}
+
+func describe(f reflect.StructField) Setting {
+	tag := func(key string) string { return f.Tag.Get(key) }
+	lo, hi, _ := strings.Cut(tag("range"), "..")
+	s := Setting{
+		Name:        Prefix + tag("env"),
+		Kind:        f.Type.Name(),
+		Default:     tag("envDefault"),
+		Shown:       tag("shown"),
+		Min:         lo,
+		Max:         hi,
+		ZeroAllowed: tag("zero") == "true",
+		Choices:     strings.Fields(tag("choices")),
+		Built:       strings.Fields(tag("built")),
+		Twin:        tag("twin") == "true",
+		Secret:      tag("secret") == "true",
+		Later:       tag("later") == "true",
+		Required:    tag("required") == "true",
+		Doc:         tag("doc"),
+	}
+	if s.Built == nil {
+		s.Built = s.Choices
+	}
+	return s
+}

@@ -1,0 +1,115 @@
+package config
+
+// Prefix starts the name of every setting.
+const Prefix = "OUTBOX_CDC_"
+
+// The kinds of a setting. All are strings, because the parse errors of
+// caarlos0/env name Go fields and repeat values: it only fills the struct, and
+// parser.go does the rest.
+type (
+	text     string
+	duration string
+	size     string
+	integer  string
+	boolean  string
+	list     string
+	choice   string
+)
+
+// settings is the whole contract. The tags of a field:
+//
+//   - env, envDefault: name without prefix, and default
+//   - shown: the default as the documentation words it, when it is not a value
+//   - range: lowest..highest; zero:"true" allows 0 besides
+//   - choices: the values of a choice; built: those that this version has
+//   - twin: the value may come from the file that NAME_FILE names
+//   - secret: the value is never printed
+//   - later: known, but not in this version
+//   - required: Load refuses an empty value
+//   - doc: the meaning, for docs/configuration.md
+//
+// A name must never end in _PORT: Kubernetes injects such names.
+type settings struct {
+	Database databaseSettings
+	Slot     slotSettings
+	Routing  routingSettings
+	Kafka    kafkaSettings
+	SQS      sqsSettings
+	Offsets  offsetSettings
+	Watch    watchSettings
+	Process  processSettings
+}
+
+type databaseSettings struct {
+	Name            text     `env:"NAME" shown:"the slot's name" doc:"Label 'source' of events and metrics, Kafka client id, application_name: [a-z0-9_-], up to 40 characters. A longer slot name needs it set."`
+	URL             text     `env:"DATABASE_URL" twin:"true" secret:"true" shown:"the PG* variables" doc:"libpq URL or keyword string; several hosts are allowed. The _FILE form is read again at each connect, so that a password can change without a restart."`
+	Auth            choice   `env:"DATABASE_AUTH" envDefault:"password" choices:"password rds-iam" later:"true" doc:"How a password is had; rds-iam makes a token for each connect."`
+	ConnectTimeout  duration `env:"DATABASE_CONNECT_TIMEOUT" envDefault:"10s" range:"1s..5m" doc:"Time to connect to one host."`
+	WALSender       duration `env:"WAL_SENDER_TIMEOUT" envDefault:"15s" range:"2s..10m" zero:"true" doc:"wal_sender_timeout of our session; bounds how long the slot stays taken after a host is lost. 0 leaves the server's."`
+	StatusInterval  duration `env:"STATUS_INTERVAL" envDefault:"250ms" range:"50ms..10m" doc:"At most one status message for confirmed progress in this time."`
+	ReconnectMax    duration `env:"RECONNECT_BACKOFF_MAX" envDefault:"30s" range:"1s..5m" doc:"Longest pause between two attempts to connect."`
+	DecodingWorkMem size     `env:"DECODING_WORK_MEM" range:"64KiB..2TiB" shown:"the server's" doc:"logical_decoding_work_mem of our session."`
+}
+
+type slotSettings struct {
+	Slot        text   `env:"SLOT" envDefault:"outbox_cdc" doc:"Replication slot: [a-z0-9_], up to 63 characters. 'run' never creates it, which would hide a gap; 'setup' does."`
+	Failover    choice `env:"SLOT_FAILOVER" envDefault:"auto" choices:"auto true false" later:"true" doc:"Whether 'setup' makes a failover slot (PostgreSQL 17 and later)."`
+	Publication text   `env:"PUBLICATION" envDefault:"outbox_cdc" doc:"Publication: one name, as it is in the catalog; we quote it."`
+	Tables      list   `env:"TABLES" required:"true" doc:"Outbox tables, with schema: 'public.outbox,\"Billing\".\"Outbox\"'."`
+	Columns     text   `env:"COLUMNS" twin:"true" shown:"by name" doc:"Columns of the roles: 'id=event_id,type=kind|event_type; billing.outbox: id=eid'. The first part is for all tables, then one part a table."`
+}
+
+type routingSettings struct {
+	Routes            text    `env:"ROUTES" twin:"true" required:"true" doc:"Routing rules, one a line or separated by ';': '* -> kafka:outbox.event.{aggregate_type}'."`
+	Unrouted          choice  `env:"UNROUTED" envDefault:"halt" choices:"halt dead_letter" built:"halt" doc:"What an event does that no rule matches."`
+	OnPoison          choice  `env:"ON_POISON" envDefault:"halt" choices:"halt dead_letter" built:"halt" doc:"What an event does that its destination can never store."`
+	DeadLetter        text    `env:"DEAD_LETTER" later:"true" doc:"Default dead-letter destination."`
+	NullPayload       choice  `env:"NULL_PAYLOAD" envDefault:"halt" choices:"halt tombstone" built:"halt" doc:"What a row without a payload does."`
+	Skip              list    `env:"SKIP" later:"true" doc:"Events that an operator gave up, as LSN:ordinal:event-id."`
+	Format            choice  `env:"FORMAT" envDefault:"raw" choices:"raw envelope debezium cloudevents" built:"raw" doc:"How an event is laid out; 'raw' is the payload's own bytes."`
+	Headers           list    `env:"HEADERS" shown:"all present" later:"true" doc:"The roles that become headers."`
+	CloudEventsSource text    `env:"CLOUDEVENTS_SOURCE" shown:"/outbox-cdc/NAME" later:"true" doc:"The 'source' attribute, a URI reference."`
+	DebeziumKey       choice  `env:"DEBEZIUM_KEY_CONVERTER" envDefault:"string" choices:"string json json-schema" later:"true" doc:"Debezium's key converter."`
+	DebeziumValue     choice  `env:"DEBEZIUM_VALUE_CONVERTER" envDefault:"string" choices:"string json json-schema" later:"true" doc:"Debezium's value converter."`
+	DebeziumHeader    choice  `env:"DEBEZIUM_HEADER_CONVERTER" envDefault:"simple" choices:"simple json json-schema" later:"true" doc:"Debezium's header converter."`
+	MaxInFlightBytes  size    `env:"MAX_IN_FLIGHT_BYTES" envDefault:"16MiB" range:"1MiB..4GiB" doc:"Bytes of events handed to destinations and not yet acknowledged. One event larger than this passes alone."`
+	MaxInFlightEvents integer `env:"MAX_IN_FLIGHT_EVENTS" envDefault:"20000" range:"1..1000000" doc:"Events handed over and not yet confirmed."`
+	MaxEventBytes     size    `env:"MAX_EVENT_BYTES" envDefault:"16MiB" range:"1KiB..1GiB" doc:"A larger row halts the stream; it is never held in memory."`
+}
+
+type kafkaSettings struct {
+	Brokers           list     `env:"KAFKA_BROKERS" doc:"Bootstrap brokers, 'host:port,host:port'. Required if a rule says kafka."`
+	SecurityProtocol  choice   `env:"KAFKA_SECURITY_PROTOCOL" choices:"PLAINTEXT SSL SASL_PLAINTEXT SASL_SSL" built:"PLAINTEXT" shown:"PLAINTEXT on loopback" doc:"Must be said when a broker is not on this machine."`
+	TLSCAFile         text     `env:"KAFKA_TLS_CA_FILE" shown:"system roots" later:"true" doc:"Certificates to trust, PEM."`
+	TLSCertFile       text     `env:"KAFKA_TLS_CERT_FILE" later:"true" doc:"Client certificate, PEM."`
+	TLSKeyFile        text     `env:"KAFKA_TLS_KEY_FILE" later:"true" doc:"Client key, PEM."`
+	TLSServerName     text     `env:"KAFKA_TLS_SERVER_NAME" shown:"the host" later:"true" doc:"Name to expect in the brokers' certificates."`
+	SASLMechanism     choice   `env:"KAFKA_SASL_MECHANISM" choices:"PLAIN SCRAM-SHA-256 SCRAM-SHA-512 OAUTHBEARER AWS_MSK_IAM" later:"true" doc:"How we log in."`
+	SASLUsername      text     `env:"KAFKA_SASL_USERNAME" later:"true" doc:"User name."`
+	SASLPassword      text     `env:"KAFKA_SASL_PASSWORD" twin:"true" secret:"true" later:"true" doc:"Password."`
+	OAuthTokenURL     text     `env:"KAFKA_OAUTH_TOKEN_URL" later:"true" doc:"Token endpoint."`
+	OAuthClientID     text     `env:"KAFKA_OAUTH_CLIENT_ID" later:"true" doc:"Client id."`
+	OAuthClientSecret text     `env:"KAFKA_OAUTH_CLIENT_SECRET" twin:"true" secret:"true" later:"true" doc:"Client secret."`
+	OAuthScope        text     `env:"KAFKA_OAUTH_SCOPE" later:"true" doc:"Scope to ask for."`
+	Compression       choice   `env:"KAFKA_COMPRESSION" envDefault:"lz4" choices:"none gzip snappy lz4 zstd" doc:"Compression of batches."`
+	Linger            duration `env:"KAFKA_LINGER" envDefault:"1ms" range:"0s..1s" doc:"How long a batch waits to fill."`
+	BatchMaxBytes     size     `env:"KAFKA_BATCH_MAX_BYTES" range:"16KiB..1GiB" shown:"the topic's max.message.bytes" doc:"Largest batch."`
+	RequestTimeout    duration `env:"KAFKA_REQUEST_TIMEOUT" envDefault:"10s" range:"1s..2m" doc:"Time a broker has to answer."`
+	CreateTopics      boolean  `env:"KAFKA_CREATE_TOPICS" envDefault:"false" later:"true" doc:"Create missing topics."`
+	CreatePartitions  integer  `env:"KAFKA_CREATE_PARTITIONS" envDefault:"6" range:"1..10000" later:"true" doc:"Partitions of a created topic."`
+	CreateReplication integer  `env:"KAFKA_CREATE_REPLICATION" envDefault:"3" range:"1..100" later:"true" doc:"Replicas of a created topic."`
+}
+
+type processSettings struct {
+	ListenAddress   text     `env:"LISTEN_ADDRESS" envDefault:"127.0.0.1:9855" doc:"Where /metrics, /healthz, /readyz and /status are served. The image says 0.0.0.0:9855."`
+	WebConfigFile   text     `env:"LISTEN_WEB_CONFIG_FILE" later:"true" doc:"TLS and basic auth, in the Prometheus exporters' web configuration format."`
+	Pprof           boolean  `env:"LISTEN_PPROF" envDefault:"false" doc:"Serve /debug/pprof/ there too."`
+	LogLevel        choice   `env:"LOG_LEVEL" envDefault:"info" choices:"debug info warn error" doc:"Least severe level that is logged."`
+	LogFormat       choice   `env:"LOG_FORMAT" choices:"json text" shown:"json; text on a terminal" doc:"Form of log lines."`
+	ShutdownGrace   duration `env:"SHUTDOWN_GRACE" envDefault:"20s" range:"1s..10m" doc:"After SIGTERM: time to settle what is in flight."`
+	OnFatal         choice   `env:"ON_FATAL" envDefault:"hold" choices:"hold exit" doc:"What an operator must mend keeps the process up, unready and alerting (hold), or ends it with code 3 (exit)."`
+	HoldRetry       duration `env:"HOLD_RETRY" envDefault:"30s" range:"1s..10m" doc:"Time between two looks whether a hold is over."`
+	Standby         boolean  `env:"STANDBY" envDefault:"true" later:"true" doc:"Wait while another instance has the slot."`
+	StandbyPoll     duration `env:"STANDBY_POLL" envDefault:"1s" range:"100ms..1m" later:"true" doc:"Time between two looks whether the slot is free."`
+	StandbyExpected boolean  `env:"STANDBY_EXPECTED" envDefault:"false" later:"true" doc:"Arms the alert StandbyMissing."`
+}
