@@ -42,7 +42,7 @@ func (p *parser) get(name string) (Setting, string) {
 func (p *parser) text(name string) string {
 	s, v := p.get(name)
 	if v == "" && s.Required {
-		p.fault(s, "required; "+s.Doc)
+		p.fault(s, "required. "+s.Doc)
 	}
 	return v
 }

@@ -63,7 +63,7 @@ func describe(f reflect.StructField) Setting {
 		Required:    tag("required") == "true",
 		Doc:         tag("doc"),
 	}
-	if s.Built == nil {
+	if len(s.Built) == 0 {
 		s.Built = s.Choices
 	}
 	return s
