@@ -1,0 +1,88 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// makeHome returns the locked folder of a new server: the given one, or a new
+// one in the cache.
+func makeHome(ctx context.Context, cache, given string) (home string, held *fileLock, err error) {
+	if given != "" {
+		return givenHome(given)
+	}
+	servers := filepath.Join(cache, "servers")
+	if err := os.MkdirAll(servers, 0o755); err != nil { //nolint:gosec // the server's user must be able to enter
+		return "", nil, fmt.Errorf("make the folder of servers: %w", err)
+	}
+	// Nobody sweeps between the making of our folder and its lock.
+	sweeping, err := lock(ctx, filepath.Join(cache, "servers.lock"))
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { err = errors.Join(err, sweeping.unlock()) }()
+	if err := sweep(servers); err != nil {
+		return "", nil, err
+	}
+	home, err = os.MkdirTemp(servers, "s-")
+	if err != nil {
+		return "", nil, fmt.Errorf("make the server's folder: %w", err)
+	}
+	return lockHome(home)
+}
+
+func givenHome(given string) (string, *fileLock, error) {
+	home, err := filepath.Abs(given)
+	if err != nil {
+		return "", nil, fmt.Errorf("find the server's folder: %w", err)
+	}
+	if err := os.MkdirAll(home, 0o755); err != nil { //nolint:gosec // the server's user must be able to enter
+		return "", nil, fmt.Errorf("make the server's folder: %w", err)
+	}
+	return lockHome(home)
+}
+
+func lockHome(home string) (string, *fileLock, error) {
+	if err := os.Chmod(home, 0o755); err != nil { //nolint:gosec // the server's user must be able to enter
+		return "", nil, fmt.Errorf("open the server's folder: %w", err)
+	}
+	held, err := tryLock(filepath.Join(home, "lock"))
+	if err != nil {
+		return "", nil, err
+	}
+	if held == nil {
+		return "", nil, fmt.Errorf("the folder %s is in use by another process", home)
+	}
+	return home, held, nil
+}
+
+// sweep removes what killed processes left behind: folders whose lock is free.
+func sweep(servers string) error {
+	entries, err := os.ReadDir(servers)
+	if err != nil {
+		return fmt.Errorf("list the folder of servers: %w", err)
+	}
+	for _, entry := range entries {
+		home := filepath.Join(servers, entry.Name())
+		held, err := tryLock(filepath.Join(home, "lock"))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // being removed by its owner just now
+		}
+		if err != nil {
+			return err
+		}
+		if held == nil {
+			continue
+		}
+		// The server may still be on its way down and write into the folder;
+		// what then stays is swept the next time.
+		removeErr := os.RemoveAll(home)
+		if err := held.unlock(); err != nil {
+			return errors.Join(err, removeErr)
+		}
+	}
+	return nil
+}

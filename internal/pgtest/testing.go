@@ -1,0 +1,31 @@
+package pgtest
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// fetchLimit bounds a start in a test, a first download included.
+const fetchLimit = 5 * time.Minute
+
+// Run starts a server of the test's own, closes it at the test's end, and shows
+// the end of the server's log when the test failed.
+func Run(tb testing.TB, opts Options) *Server {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), fetchLimit)
+	defer cancel()
+	server, err := Start(ctx, opts)
+	if err != nil {
+		tb.Fatalf("start a PostgreSQL server: %v", err)
+	}
+	tb.Cleanup(func() {
+		if tb.Failed() {
+			tb.Logf("the end of the log of postgres %s:\n%s", server.version, tail(server.LogText(), 100))
+		}
+		if err := server.Close(); err != nil {
+			tb.Errorf("close the PostgreSQL server: %v", err)
+		}
+	})
+	return server
+}
