@@ -1,6 +1,9 @@
 package decoder
 
-import "time"
+import (
+	"math/bits"
+	"time"
+)
 
 // Event is one committed INSERT on a configured outbox table.
 //
@@ -21,12 +24,10 @@ type Event struct {
 	spans [NumRoles]span
 }
 
-// span is where a column's value lies in Event.row. The zero span is "no
-// value": NULL, or the table has no such column.
+// span is where a column's value lies in Event.row, both counted from 1. The
+// zero span is "no value": NULL, or the table has no such column.
 type span struct {
-	off uint32
-	end uint32
-	set bool
+	start, end uint32
 }
 
 // Field returns the server's text of the column with this role; for a column
@@ -34,12 +35,21 @@ type span struct {
 // not have, and empty but not nil for an empty value. The slice's capacity
 // ends with the value, so that appending to it cannot touch a neighbour.
 func (e *Event) Field(r Role) []byte {
-	s := &e.spans[r]
-	if !s.set {
+	s := e.spans[r]
+	if s.start == 0 {
 		return nil
 	}
-	return e.row[s.off:s.end:s.end]
+	return e.row[s.start-1 : s.end-1 : s.end-1]
 }
 
 // Size is the number of arena bytes that the event holds.
 func (e *Event) Size() int { return len(e.row) }
+
+// set gives all roles of the bit set the value that begins at row[start] and
+// ends where the row does so far.
+func (e *Event) set(roles uint32, start, end int) {
+	s := span{start: uint32(start) + 1, end: uint32(end) + 1}
+	for ; roles != 0; roles &= roles - 1 {
+		e.spans[bits.TrailingZeros32(roles)] = s
+	}
+}

@@ -1,0 +1,71 @@
+package decoder
+
+import (
+	"strings"
+	"testing"
+)
+
+// benchRow is a row of nine columns with a payload of 450 bytes.
+func benchRow(t testing.TB) (d *Decoder, msg wire) {
+	rel := outbox("aggregate_type", "aggregate_id", "tenant", "created_at", "note")
+	d = session(t, mustTables(t, "public.outbox", ""), beginMsg(0x100), relationMsg(rel))
+	msg = insertMsg(rel.ID, "6f1c1a52-3f0e-4f53-9a3f-0c2d2f3f5a11", "order.created", "customer-4711",
+		`{"x": "`+strings.Repeat("p", 440)+`"}`, "order", "4711", nil, "2026-01-02 03:04:05.678901+00", "not mapped")
+	return d, msg
+}
+
+func BenchmarkDecodeInsert(b *testing.B) {
+	d, msg := benchRow(b)
+	arena := make([]byte, 0, 1<<20)
+	var ev Event
+	b.ReportAllocs()
+	b.SetBytes(int64(len(msg)))
+	for b.Loop() {
+		if cap(arena)-len(arena) < len(msg) {
+			arena = arena[:0]
+		}
+		var err error
+		if arena, _, err = d.Decode(msg, arena, &ev); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkDecodeOneRowTransaction(b *testing.B) {
+	d, msg := benchRow(b)
+	begin, commit := beginMsg(0x100), commitMsg(0x100, 0x100)
+	arena := make([]byte, 0, len(msg))
+	var ev Event
+	lsn := LSN(0x100)
+	b.ReportAllocs()
+	for b.Loop() {
+		next := lsn + 0x100
+		if d.InTx() {
+			d.inTx = false
+		}
+		begin = begin[:1].u64(uint64(next)).u64(testTime).u32(testXID)
+		commit = commit[:2].u64(uint64(next)).u64(uint64(next) + 8).u64(testTime)
+		for _, m := range [...]wire{begin, msg, commit} {
+			if _, _, err := d.Decode(m, arena, &ev); err != nil {
+				b.Fatal(err)
+			}
+		}
+		lsn = next
+	}
+}
+
+func BenchmarkDecodeOtherTable(b *testing.B) {
+	rel := outbox()
+	rel.ID, rel.Name = 16500, "orders"
+	d, _ := benchRow(b)
+	if _, _, err := d.Decode(relationMsg(rel), nil, nil); err != nil {
+		b.Fatal(err)
+	}
+	msg := insertMsg(rel.ID, "1", "a", "b", strings.Repeat("p", 450))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := d.Decode(msg, nil, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

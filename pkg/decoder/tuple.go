@@ -1,0 +1,95 @@
+package decoder
+
+import (
+	"encoding/binary"
+)
+
+// ValueKind says how a column's value was sent: TupleData in the manual.
+type ValueKind byte
+
+// The kinds of values.
+const (
+	ValueNull ValueKind = 'n'
+	// ValueUnchanged is a large value that an UPDATE left alone and the server did not send.
+	ValueUnchanged ValueKind = 'u'
+	// ValueText is the output of the type's output function.
+	ValueText ValueKind = 't'
+	// ValueBinary is sent only to a session with the option binary.
+	ValueBinary ValueKind = 'b'
+)
+
+// Tuple is a row in the bytes of its message; the zero Tuple has no columns.
+type Tuple struct {
+	data []byte
+	n    int
+}
+
+// Len is the number of columns.
+func (t Tuple) Len() int { return t.n }
+
+// Cursor starts before the first column.
+func (t Tuple) Cursor() Cursor { return Cursor{rest: t.data} }
+
+// Cursor walks over the columns of a Tuple, in the relation's order.
+type Cursor struct {
+	// Kind and Value are of the current column. Value lies in the message;
+	// it is nil for ValueNull and ValueUnchanged.
+	Kind  ValueKind
+	Value []byte
+
+	rest []byte
+}
+
+// Next goes to the next column; false after the last. The tuple was checked
+// by Parse, so that lengths can be trusted here.
+func (c *Cursor) Next() bool {
+	if len(c.rest) == 0 {
+		return false
+	}
+	c.Kind = ValueKind(c.rest[0])
+	if c.Kind == ValueNull || c.Kind == ValueUnchanged {
+		c.Value, c.rest = nil, c.rest[1:]
+		return true
+	}
+	end := 5 + int(binary.BigEndian.Uint32(c.rest[1:]))
+	c.Value, c.rest = c.rest[5:end:end], c.rest[end:]
+	return true
+}
+
+func (r *reader) newTuple() Tuple {
+	at := r.off
+	if r.uint8() != 'N' {
+		r.fail(at, errTuple)
+	}
+	return r.tuple()
+}
+
+// oldTuple reads a row that begins with "K" (only the replica identity's
+// columns are set) or "O" (all columns).
+func (r *reader) oldTuple() Tuple {
+	at := r.off
+	if k := r.uint8(); k != 'K' && k != 'O' {
+		r.fail(at, errOldTuple)
+	}
+	return r.tuple()
+}
+
+// tuple checks a row and leaves it where it is.
+func (r *reader) tuple() Tuple {
+	n := r.count(uint32(r.uint16()), 1)
+	start := r.off
+	for range n {
+		at := r.off
+		switch ValueKind(r.uint8()) {
+		case ValueText, ValueBinary:
+			r.value()
+		case ValueNull, ValueUnchanged:
+		default:
+			r.fail(at, errColumn)
+		}
+	}
+	if r.err != nil {
+		return Tuple{}
+	}
+	return Tuple{data: r.msg[start:r.off], n: n}
+}
