@@ -1,5 +1,7 @@
 package decoder
 
+import "encoding/binary"
+
 // insert decodes a row, which is size bytes long with its message.
 func (d *Decoder) insert(size int, arena []byte, ev *Event) ([]byte, Outcome, error) {
 	m := &d.msg
@@ -31,39 +33,62 @@ func (d *Decoder) insert(size int, arena []byte, ev *Event) ([]byte, Outcome, er
 	return longer, OutcomeEvent, nil
 }
 
-// row copies the mapped columns. A column is copied once, however many roles
-// it has, so that the row is never longer than its message.
+// row copies the mapped columns to the end of the arena and notes where they
+// lie. Mapped columns that are neighbours are copied at once, with the few bytes
+// of the tuple between them: one long copy is several times quicker than a copy
+// for each. So a row is never longer than its message, and a column that has
+// several roles is copied once.
 func (d *Decoder) row(arena []byte, ev *Event) ([]byte, error) {
-	start := len(arena)
 	ev.spans = [NumRoles]span{}
-	c := d.msg.New.Cursor()
-	for i := range d.last.table.uses {
-		c.Next()
-		u := &d.last.table.uses[i]
-		switch c.Kind {
-		case ValueText:
-			if u.roles == 0 {
-				continue
+	start := len(arena)
+	data := d.msg.New.data
+	// data[from:to] waits to be copied.
+	from, to := 0, 0
+	for i, off := 0, 0; i < len(d.last.table.uses); i++ {
+		kind := ValueKind(data[off])
+		off++
+		if kind == ValueNull {
+			continue
+		}
+		if kind != ValueText {
+			return nil, d.failColumn(i, valueError(kind))
+		}
+		value := off + 4
+		off = value + int(binary.BigEndian.Uint32(data[off:]))
+		u := d.last.table.uses[i]
+		if u.roles == 0 || u.bytea {
+			arena = append(arena, data[from:to]...)
+			from, to = 0, 0
+		}
+		switch {
+		case u.roles == 0:
+		case u.bytea:
+			at := len(arena) - start
+			var ok bool
+			if arena, ok = appendBytea(arena, data[value:off]); !ok {
+				return nil, d.failColumn(i, ErrBytea)
 			}
-			from := len(arena) - start
-			if !u.bytea {
-				arena = append(arena, c.Value...)
-			} else {
-				var ok bool
-				if arena, ok = appendBytea(arena, c.Value); !ok {
-					return nil, d.failColumn(i, ErrBytea)
-				}
+			ev.set(u.roles, at, len(arena)-start)
+		default:
+			if to == 0 {
+				from = value
 			}
-			ev.set(u.roles, from, len(arena)-start)
-		case ValueNull:
-		case ValueUnchanged:
-			return nil, d.failColumn(i, ErrUnchanged)
-		case ValueBinary:
-			return nil, d.failColumn(i, ErrBinary)
+			to = off
+			at := len(arena) - start + value - from
+			ev.set(u.roles, at, at+off-value)
 		}
 	}
+	arena = append(arena, data[from:to]...)
 	ev.row = arena[start:len(arena):len(arena)]
 	return arena, nil
+}
+
+// valueError is why a value of an inserted row cannot be taken.
+func valueError(kind ValueKind) error {
+	if kind == ValueUnchanged {
+		return ErrUnchanged
+	}
+	return ErrBinary
 }
 
 func (d *Decoder) failColumn(i int, err error) error {

@@ -52,11 +52,14 @@ func (e *ParseError) Unwrap() error { return e.Err }
 // refers to can be read without errors. All but Relation are read without an
 // allocation. The error is a *ParseError; m is then of no use.
 func Parse(msg []byte, m *Message) error {
-	*m = Message{Truncated: m.Truncated[:0]}
 	if len(msg) == 0 {
+		*m = Message{Truncated: m.Truncated[:0]}
 		return &ParseError{Err: errEmpty}
 	}
-	m.Kind = Kind(msg[0])
+	// From one row to the next the same fields are set: nothing to clear.
+	if m.Kind != KindInsert || Kind(msg[0]) != KindInsert {
+		*m = Message{Kind: Kind(msg[0]), Truncated: m.Truncated[:0]}
+	}
 	r := reader{msg: msg, off: 1}
 	m.parse(&r)
 	if err := r.finish(); err != nil {

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"encoding/binary"
+	"math"
 )
 
 // ValueKind says how a column's value was sent: TupleData in the manual.
@@ -74,22 +75,42 @@ func (r *reader) oldTuple() Tuple {
 	return r.tuple()
 }
 
-// tuple checks a row and leaves it where it is.
+// tuple checks a row and leaves it where it is. It is written out, not made of
+// the reader's methods, because it runs for every column of every row.
 func (r *reader) tuple() Tuple {
 	n := r.count(uint32(r.uint16()), 1)
-	start := r.off
+	rest := r.msg[r.off:]
 	for range n {
-		at := r.off
-		switch ValueKind(r.uint8()) {
-		case ValueText, ValueBinary:
-			r.value()
-		case ValueNull, ValueUnchanged:
-		default:
-			r.fail(at, errColumn)
+		if len(rest) == 0 {
+			r.fail(len(r.msg), errShort)
+			return Tuple{}
 		}
+		switch ValueKind(rest[0]) {
+		case ValueNull, ValueUnchanged:
+			rest = rest[1:]
+			continue
+		case ValueText, ValueBinary:
+		default:
+			r.fail(len(r.msg)-len(rest), errColumn)
+			return Tuple{}
+		}
+		if len(rest) < 5 {
+			r.fail(len(r.msg)-len(rest)+1, errShort)
+			return Tuple{}
+		}
+		size := binary.BigEndian.Uint32(rest[1:])
+		rest = rest[5:]
+		if uint64(size) > uint64(len(rest)) {
+			err := errShort
+			if size > math.MaxInt32 {
+				err = errLength
+			}
+			r.fail(len(r.msg)-len(rest)-4, err)
+			return Tuple{}
+		}
+		rest = rest[size:]
 	}
-	if r.err != nil {
-		return Tuple{}
-	}
-	return Tuple{data: r.msg[start:r.off], n: n}
+	t := Tuple{data: r.msg[r.off : len(r.msg)-len(rest)], n: n}
+	r.off = len(r.msg) - len(rest)
+	return t
 }
