@@ -125,22 +125,23 @@ func (d *Decoder) Table() *Table {
 }
 
 // Decode reads one message. For an INSERT on an outbox table it appends the
-// values of the mapped columns to arena, fills ev, which refers to them, and
-// returns the longer arena; else arena comes back as it was and ev is left
-// alone. The caller sees to it that cap(arena)-len(arena) is at least
+// values of the mapped columns to arena, with the few bytes between neighbours
+// but never more than len(msg), fills ev, which refers to them, and returns the
+// longer arena; else arena comes back as it was and ev is of no use. The caller sees to it that cap(arena)-len(arena) is at least
 // len(msg): Decode never re-allocates, since earlier events lie in the arena.
 // msg may be overwritten afterwards.
 //
 // The error is a *ParseError, *StateError, *MappingError or *RenamedError.
 func (d *Decoder) Decode(msg, arena []byte, ev *Event) ([]byte, Outcome, error) {
 	d.last = nil
+	if len(msg) > 0 && Kind(msg[0]) == KindInsert {
+		return d.insert(msg, arena, ev)
+	}
 	if err := Parse(msg, &d.msg); err != nil {
 		return arena, 0, err
 	}
 	m := &d.msg
 	switch m.Kind {
-	case KindInsert:
-		return d.insert(len(msg), arena, ev)
 	case KindBegin:
 		return arena, OutcomeBegin, d.begin()
 	case KindCommit:
@@ -154,7 +155,7 @@ func (d *Decoder) Decode(msg, arena []byte, ev *Event) ([]byte, Outcome, error) 
 		return arena, OutcomeIgnoredOp, d.truncate()
 	case KindType:
 		d.noteType()
-	case KindOrigin, KindMessage, KindStreamAbort:
+	case KindOrigin, KindMessage, KindStreamAbort, KindInsert:
 	}
 	return arena, OutcomeIgnored, nil
 }

@@ -53,15 +53,25 @@ func (e *ParseError) Unwrap() error { return e.Err }
 // allocation. The error is a *ParseError; m is then of no use.
 func Parse(msg []byte, m *Message) error {
 	if len(msg) == 0 {
-		*m = Message{Truncated: m.Truncated[:0]}
+		m.reset(0)
 		return &ParseError{Err: errEmpty}
 	}
-	// From one row to the next the same fields are set: nothing to clear.
-	if m.Kind != KindInsert || Kind(msg[0]) != KindInsert {
-		*m = Message{Kind: Kind(msg[0]), Truncated: m.Truncated[:0]}
-	}
+	m.reset(Kind(msg[0]))
 	r := reader{msg: msg, off: 1}
 	m.parse(&r)
+	return m.finish(&r)
+}
+
+// reset makes m an empty message. From one row to the next the same fields are
+// set, so that there is nothing to clear.
+func (m *Message) reset(k Kind) {
+	if k != KindInsert || m.Kind != KindInsert {
+		*m = Message{Kind: k, Truncated: m.Truncated[:0]}
+	}
+}
+
+// finish makes a ParseError of what the reader found.
+func (m *Message) finish(r *reader) error {
 	if err := r.finish(); err != nil {
 		return &ParseError{Kind: m.Kind, Offset: r.errOff, Err: err}
 	}
@@ -72,7 +82,7 @@ func (m *Message) parse(r *reader) {
 	switch m.Kind {
 	case KindInsert:
 		m.OID = r.uint32()
-		m.New = r.newTuple()
+		m.New = r.columns(r.newRow())
 	case KindBegin:
 		m.FinalLSN = r.lsn()
 		m.CommitTime = r.time()
@@ -94,12 +104,12 @@ func (m *Message) parse(r *reader) {
 	case KindUpdate:
 		m.OID = r.uint32()
 		if r.peek() != 'N' {
-			m.Old = r.oldTuple()
+			m.Old = r.columns(r.oldRow())
 		}
-		m.New = r.newTuple()
+		m.New = r.columns(r.newRow())
 	case KindDelete:
 		m.OID = r.uint32()
-		m.Old = r.oldTuple()
+		m.Old = r.columns(r.oldRow())
 	case KindTruncate:
 		m.truncate(r)
 	case KindMessage:

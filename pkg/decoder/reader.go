@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"math"
 )
 
 var (
 	errShort    = errors.New("the message ends early")
 	errTrailing = errors.New("bytes are left over after the message")
-	errLength   = errors.New("negative length")
 )
 
 // reader takes big-endian fields from a message. Its first error sticks: the
@@ -86,16 +84,13 @@ func (r *reader) cstring() []byte {
 	return v
 }
 
-// value reads an int32 length and as many bytes. The result lies in the
-// message and is empty, not nil, for length zero.
+// value reads an int32 length and as many bytes; a negative length is one that
+// no message has room for. The result lies in the message and is empty, not
+// nil, for length zero.
 func (r *reader) value() []byte {
 	at := r.off
 	n := r.uint32()
-	if n > math.MaxInt32 {
-		r.fail(at, errLength)
-		return nil
-	}
-	if int(n) > len(r.msg)-r.off {
+	if uint64(n) > uint64(len(r.msg)-r.off) {
 		r.fail(at, errShort)
 		return nil
 	}

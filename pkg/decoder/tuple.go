@@ -1,9 +1,6 @@
 package decoder
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "encoding/binary"
 
 // ValueKind says how a column's value was sent: TupleData in the manual.
 type ValueKind byte
@@ -57,28 +54,28 @@ func (c *Cursor) Next() bool {
 	return true
 }
 
-func (r *reader) newTuple() Tuple {
+// newRow reads up to the columns of a new row and returns their number.
+func (r *reader) newRow() int {
 	at := r.off
 	if r.uint8() != 'N' {
 		r.fail(at, errTuple)
 	}
-	return r.tuple()
+	return r.count(uint32(r.uint16()), 1)
 }
 
-// oldTuple reads a row that begins with "K" (only the replica identity's
-// columns are set) or "O" (all columns).
-func (r *reader) oldTuple() Tuple {
+// oldRow does so for an old row, which begins with "K" (only the replica
+// identity's columns are set) or "O" (all columns).
+func (r *reader) oldRow() int {
 	at := r.off
 	if k := r.uint8(); k != 'K' && k != 'O' {
 		r.fail(at, errOldTuple)
 	}
-	return r.tuple()
+	return r.count(uint32(r.uint16()), 1)
 }
 
-// tuple checks a row and leaves it where it is. It is written out, not made of
-// the reader's methods, because it runs for every column of every row.
-func (r *reader) tuple() Tuple {
-	n := r.count(uint32(r.uint16()), 1)
+// columns checks n columns and leaves them where they are. It is written out,
+// not made of the reader's methods, because it runs for the rows of all tables.
+func (r *reader) columns(n int) Tuple {
 	rest := r.msg[r.off:]
 	for range n {
 		if len(rest) == 0 {
@@ -94,21 +91,11 @@ func (r *reader) tuple() Tuple {
 			r.fail(len(r.msg)-len(rest), errColumn)
 			return Tuple{}
 		}
-		if len(rest) < 5 {
+		if len(rest) < 5 || uint64(binary.BigEndian.Uint32(rest[1:])) > uint64(len(rest)-5) {
 			r.fail(len(r.msg)-len(rest)+1, errShort)
 			return Tuple{}
 		}
-		size := binary.BigEndian.Uint32(rest[1:])
-		rest = rest[5:]
-		if uint64(size) > uint64(len(rest)) {
-			err := errShort
-			if size > math.MaxInt32 {
-				err = errLength
-			}
-			r.fail(len(r.msg)-len(rest)-4, err)
-			return Tuple{}
-		}
-		rest = rest[size:]
+		rest = rest[5+binary.BigEndian.Uint32(rest[1:]):]
 	}
 	t := Tuple{data: r.msg[r.off : len(r.msg)-len(rest)], n: n}
 	r.off = len(r.msg) - len(rest)
