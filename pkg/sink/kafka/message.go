@@ -1,0 +1,55 @@
+package kafka
+
+import (
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
+)
+
+// message is a client's record with the sink's record that it stands for.
+// Messages are pooled and their promise is bound once, so that a record costs
+// no allocation of ours.
+type message struct {
+	kafka   kgo.Record
+	record  *sink.Record
+	size    int
+	sink    *Sink
+	promise func(*kgo.Record, error)
+}
+
+// message takes one from the pool.
+func (s *Sink) message() *message {
+	if m, ok := s.pool.Get().(*message); ok {
+		return m
+	}
+	m := &message{sink: s}
+	m.promise = m.done
+	return m
+}
+
+// fill points the client's record to the bytes of r. Nil stays nil and empty
+// stays empty: to Kafka they are null and a key or value of length 0.
+func (m *message) fill(r *sink.Record, size int) {
+	m.record, m.size = r, size
+	m.kafka.Topic = r.Destination
+	m.kafka.Key = r.Key
+	m.kafka.Value = r.Value
+	m.kafka.Timestamp = r.Time
+	headers := m.kafka.Headers[:0]
+	for i := range r.Headers {
+		h := &r.Headers[i]
+		headers = append(headers, kgo.RecordHeader{Key: h.Name, Value: h.Value})
+	}
+	m.kafka.Headers = headers
+}
+
+// done is the promise: the client calls it once a record, one after the other.
+// It lets go of every byte of the record before its owner gets it back.
+func (m *message) done(_ *kgo.Record, err error) {
+	s, r, size := m.sink, m.record, m.size
+	m.record = nil
+	m.kafka.Key, m.kafka.Value = nil, nil
+	clear(m.kafka.Headers)
+	s.pool.Put(m)
+	s.finish(r, size, err)
+}

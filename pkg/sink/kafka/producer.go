@@ -1,0 +1,107 @@
+package kafka
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// maxTopics bounds the topics that one client has to remember. Beyond it the
+// client is replaced.
+const maxTopics = 4096
+
+// unknownTopicRetries is how often the client asks again for a topic that was
+// there when we looked and has gone since. With metadataMinAge it bounds the
+// time until its records fail; more than zero, because a broker that has just
+// started does not know all topics.
+const (
+	unknownTopicRetries = 5
+	metadataMinAge      = time.Second
+)
+
+// producer is one client and the batch limits that it has been given.
+type producer struct {
+	client *kgo.Client
+
+	mu     sync.Mutex // guards limits
+	limits map[string]int
+}
+
+// newProducer makes a client. It does no I/O.
+func newProducer(cfg Config, log kgo.Logger) (*producer, error) {
+	p := &producer{limits: make(map[string]int)}
+	compression, err := codec(cfg.Compression)
+	if err != nil {
+		return nil, err
+	}
+	opts := []kgo.Opt{
+		kgo.SeedBrokers(cfg.Brokers...),
+		kgo.ClientID(cfg.ClientID),
+		kgo.SoftwareNameAndVersion("outbox-cdc", "0"),
+		kgo.WithLogger(log),
+		// Telemetry would hold Close for a second when a broker is frozen.
+		kgo.DisableClientMetrics(),
+
+		kgo.RequiredAcks(kgo.AllISRAcks()),
+		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
+		kgo.StopProducerOnDataLossDetected(),
+		kgo.UnknownTopicRetries(unknownTopicRetries),
+		kgo.MetadataMinAge(metadataMinAge),
+
+		kgo.ProducerBatchCompression(compression, kgo.NoCompression()),
+		kgo.ProducerLinger(cfg.Linger),
+		kgo.ProducerBatchMaxBytesFn(p.batchMaxBytes),
+		// Our own window blocks first: the client's can only be left by
+		// a context that would then cancel the record later on as well.
+		kgo.MaxBufferedRecords(2*cfg.MaxBufferedRecords + 1024),
+
+		kgo.ProduceRequestTimeout(cfg.RequestTimeout),
+		kgo.RequestTimeoutOverhead(min(cfg.RequestTimeout, 15*time.Minute)),
+		kgo.RetryTimeout(cfg.RequestTimeout),
+		kgo.DialTimeout(cfg.RequestTimeout),
+		// Below the idle limits of common load balancers (350 s), above
+		// what would make every second event pay for a new connection.
+		kgo.ConnIdleTimeout(4 * time.Minute),
+	}
+	if cfg.Dial != nil {
+		opts = append(opts, kgo.Dialer(cfg.Dial))
+	}
+	p.client, err = kgo.NewClient(append(opts, cfg.Options...)...)
+	if err != nil {
+		return nil, fmt.Errorf("make kafka client: %w", err)
+	}
+	return p, nil
+}
+
+// batchMaxBytes is asked by the client once a partition; it keeps the answer.
+func (p *producer) batchMaxBytes(topic string) int32 {
+	if n, ok := p.limit(topic); ok {
+		return int32(n) //nolint:gosec // capped at maxRequestBytes
+	}
+	return fallbackMaxMessageBytes
+}
+
+// limit is the batch limit that the client has for this topic.
+func (p *producer) limit(topic string) (n int, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, ok = p.limits[topic]
+	return n, ok
+}
+
+// adopt gives the client a topic's limit. It is false when the client has
+// another one already, or no room for one more topic: it must be replaced.
+func (p *producer) adopt(topic string, limit int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n, ok := p.limits[topic]; ok {
+		return n == limit
+	}
+	if len(p.limits) >= maxTopics {
+		return false
+	}
+	p.limits[topic] = limit
+	return true
+}
