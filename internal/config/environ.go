@@ -93,12 +93,12 @@ func (e *environment) resolveTwins(known []Setting) {
 		if !ok {
 			continue
 		}
-		if _, both := e.vars[s.Name]; both {
-			e.fault(s.Name, "set here and in %s%s; leave one of them out", s.Name, fileSuffix)
-			continue
-		}
 		if s.Later {
 			e.vars[s.Name] = path // refused later on, whatever it holds
+			continue
+		}
+		if _, both := e.vars[s.Name]; both {
+			e.fault(s.Name, "set here and in %s%s; leave one of them out", s.Name, fileSuffix)
 			continue
 		}
 		value, err := readValueFile(path)

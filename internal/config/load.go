@@ -42,6 +42,7 @@ func fill(e *environment, known []Setting) (*parser, error) {
 		settings: make(map[string]Setting, len(known)),
 		values:   make(map[string]string, len(known)),
 		explicit: make(map[string]bool, len(known)),
+		files:    e.files,
 	}
 	var raw settings
 	err := env.ParseWithOptions(&raw, env.Options{

@@ -15,6 +15,7 @@ type parser struct {
 	settings map[string]Setting
 	values   map[string]string
 	explicit map[string]bool
+	files    map[string]string // by full name: what a twin names
 	faults   []error
 }
 
@@ -41,7 +42,7 @@ func (p *parser) get(name string) (Setting, string) {
 
 func (p *parser) text(name string) string {
 	s, v := p.get(name)
-	if v == "" && s.Required {
+	if _, file := p.files[s.Name]; v == "" && s.Required && !file { // else the file is at fault
 		p.fault(s, "required. "+s.Doc)
 	}
 	return v

@@ -9,6 +9,8 @@ import (
 type Setting struct {
 	// Name is the full variable name.
 	Name string
+	// Group heads the part of the documentation that it stands in.
+	Group string
 	// Kind is text, duration, size, integer, boolean, list or choice.
 	Kind string
 	// Default is the value when unset; Shown words it where it is no value.
@@ -27,19 +29,19 @@ type Setting struct {
 	Later bool
 	// Required settings must not be empty.
 	Required bool
-	Doc      string
+	// Doc is the meaning, in a sentence or two.
+	Doc string
 }
 
 // Settings lists the whole contract in its order.
-func Settings() []Setting { return collect(reflect.TypeFor[settings](), nil) }
-
-func collect(t reflect.Type, all []Setting) []Setting {
-	for f := range t.Fields() {
-		if f.Type.Kind() == reflect.Struct {
-			all = collect(f.Type, all)
-			continue
+func Settings() []Setting {
+	var all []Setting
+	for group := range reflect.TypeFor[settings]().Fields() {
+		for f := range group.Type.Fields() {
+			s := describe(f)
+			s.Group = group.Tag.Get("title")
+			all = append(all, s)
 		}
-		all = append(all, describe(f))
 	}
 	return all
 }

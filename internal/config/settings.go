@@ -27,17 +27,18 @@ type (
 //   - later: known, but not in this version
 //   - required: Load refuses an empty value
 //   - doc: the meaning, for docs/configuration.md
+//   - title: heads a group there
 //
 // A name must never end in _PORT: Kubernetes injects such names.
 type settings struct {
-	Database databaseSettings
-	Slot     slotSettings
-	Routing  routingSettings
-	Kafka    kafkaSettings
-	SQS      sqsSettings
-	Offsets  offsetSettings
-	Watch    watchSettings
-	Process  processSettings
+	Database databaseSettings `title:"Identity and database"`
+	Slot     slotSettings     `title:"Slot, publication, tables"`
+	Routing  routingSettings  `title:"Routing, formats, bounds"`
+	Kafka    kafkaSettings    `title:"Kafka"`
+	SQS      sqsSettings      `title:"SQS and HTTP"`
+	Offsets  offsetSettings   `title:"Offsets and WAL budget"`
+	Watch    watchSettings    `title:"Watch and alerts"`
+	Process  processSettings  `title:"HTTP listener, logging, process"`
 }
 
 type databaseSettings struct {

@@ -41,6 +41,9 @@ func weakTLS(c *pgx.ConnConfig) (host, how string) {
 // checkDatabase parses the URL once, so that lint finds what is wrong with it.
 func (p *parser) checkDatabase(d *Database) []string {
 	s, value := p.get("DATABASE_URL")
+	if value == "" && d.file != "" {
+		return nil // the file is at fault
+	}
 	if value == "" && !d.fromLibpq {
 		p.fault(s, "required; set it, or PGHOST, PGUSER and PGDATABASE, or PGSERVICE")
 		return nil
