@@ -84,3 +84,6 @@ func (r *Rule) canonicalConds() []string {
 	}
 	return all
 }
+
+// FanOut is how many records the rule makes of one event; 0 for drop.
+func (r *Rule) FanOut() int { return len(r.dests) }

@@ -1,0 +1,94 @@
+package pgrepl
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+)
+
+// statusLen is the length of a standby status update:
+// 'r', int64 written, int64 flushed, int64 applied, int64 time, byte reply.
+const statusLen = 34
+
+// Status is a standby status update. The server moves the slot to Flush and
+// trusts it without any check. A Flush of 0 confirms nothing.
+type Status struct {
+	// Write is the highest WAL end received.
+	Write decoder.LSN
+	// Flush is the position up to which everything is stored.
+	Flush decoder.LSN
+	// Reply asks the server for a keepalive at once.
+	Reply bool
+}
+
+// appendStatus appends the CopyData message that carries st. All three
+// positions are explicit: apply is flush, and none stands in for another.
+// (Manual: Streaming Replication Protocol, Standby status update.)
+func appendStatus(b []byte, st Status, now time.Time) []byte {
+	b = append(b, 'd')
+	b = binary.BigEndian.AppendUint32(b, 4+statusLen)
+	b = append(b, 'r')
+	b = binary.BigEndian.AppendUint64(b, uint64(st.Write))
+	b = binary.BigEndian.AppendUint64(b, uint64(st.Flush))
+	b = binary.BigEndian.AppendUint64(b, uint64(st.Flush))
+	b = binary.BigEndian.AppendUint64(b, uint64(now.Sub(pgEpoch).Microseconds()))
+	if st.Reply {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+// writeTimeout bounds one status; the walsender reads them even while it waits
+// for us to take its data, so a longer wait means that it is gone.
+const writeTimeout = 10 * time.Second
+
+// SendStatus writes a status update. An error ends the stream: after a write
+// that timed out a TLS connection can't be used any more.
+func (s *Stream) SendStatus(st Status) error {
+	now := time.Now()
+	if err := s.conn.SetWriteDeadline(now.Add(writeTimeout)); err != nil {
+		return fmt.Errorf("send a status to the server: %w", err)
+	}
+	if _, err := s.conn.Write(appendStatus(s.out[:0], st, now)); err != nil {
+		return fmt.Errorf("send a status to the server: %w", err)
+	}
+	return nil
+}
+
+// Finish sends the last status, waits until the server has taken it, at most
+// until the deadline, and closes the connection. What arrives meanwhile is
+// thrown away: it will be sent again.
+func (s *Stream) Finish(st Status, deadline time.Time) error {
+	defer s.Close()
+	st.Reply = true
+	if err := s.SendStatus(st); err != nil {
+		return err
+	}
+	// A keepalive proves it only if it answers this status, so the ones that
+	// were on their way before are read first.
+	for {
+		f, err := s.Next(deadline)
+		switch {
+		case err != nil:
+			return fmt.Errorf("wait for the server to take the last status: %w", err)
+		case f.Kind == FrameNone:
+			return fmt.Errorf("wait for the server to take the last status: %w", ErrSilent)
+		case f.Kind == FrameKeepalive && !f.ReplyRequested && !s.Buffered():
+			return s.terminate()
+		}
+	}
+}
+
+// terminate says good-bye, so that the server's log shows no lost connection.
+func (s *Stream) terminate() error {
+	bye := []byte{'c', 0, 0, 0, 4, 'X', 0, 0, 0, 4} // CopyDone, Terminate
+	if _, err := s.conn.Write(bye); err != nil {
+		return fmt.Errorf("end the replication stream: %w", err)
+	}
+	return nil
+}
+
+// Close drops the connection. The server frees the slot at once.
+func (s *Stream) Close() { _ = s.conn.Close() }

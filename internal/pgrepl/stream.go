@@ -1,0 +1,199 @@
+package pgrepl
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// bufSize is the read buffer: large enough that one read takes what the
+	// walsender wrote since the last one.
+	bufSize = 256 << 10
+	// busyRead is how much one read must bring for the stream to count as
+	// under load.
+	busyRead = 8 << 10
+	// coalesce is the pause before a read under load. The walsender writes
+	// each message by itself; a reader that is always there is woken for each.
+	coalesce = 300 * time.Microsecond
+)
+
+// Stream reads a started replication session. It belongs to one goroutine.
+type Stream struct {
+	conn     net.Conn
+	r        io.Reader
+	buf      []byte
+	rd, wr   int // unread bytes are buf[rd:wr]
+	max      int // largest body that is buffered
+	skip     int // bytes of an oversized message still to be thrown away
+	kept     Frame
+	deadline time.Time // as set on conn
+	received time.Time // when the last bytes came
+	busy     bool
+	wake     atomic.Bool // set by Interrupt
+	out      [msgHeader + statusLen]byte
+}
+
+func newStream(conn net.Conn, r io.Reader, maxMessage int) *Stream {
+	return &Stream{
+		conn: conn, r: r, buf: make([]byte, bufSize),
+		max: max(maxMessage+xlogHeader, headKept), received: time.Now(),
+	}
+}
+
+// Received is when the server last sent anything.
+func (s *Stream) Received() time.Time { return s.received }
+
+// Buffered tells that Next will return without reading from the socket.
+func (s *Stream) Buffered() bool {
+	b := s.buf[s.rd:s.wr]
+	return s.skip == 0 && len(b) >= msgHeader && len(b)-1 >= int(binary.BigEndian.Uint32(b[1:]))
+}
+
+// Next returns the next frame, or a FrameNone once the deadline has passed,
+// also while a large message is still arriving. An error ends the stream:
+// *pgconn.PgError from the server, *ProtocolError, or the connection's own.
+func (s *Stream) Next(deadline time.Time) (Frame, error) {
+	for {
+		f, ok, err := s.parse()
+		if ok || err != nil {
+			return f, err
+		}
+		late, err := s.fill(deadline)
+		if err != nil {
+			return Frame{}, err
+		}
+		if late && !s.Buffered() {
+			return Frame{Kind: FrameNone}, nil
+		}
+	}
+}
+
+// Interrupt makes a Next that waits, or the next one that would, return a
+// FrameNone. It may be called from any goroutine.
+func (s *Stream) Interrupt() {
+	s.wake.Store(true)
+	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+}
+
+// parse takes one message from the buffer. Not ok: more bytes are needed.
+func (s *Stream) parse() (Frame, bool, error) {
+	for {
+		if s.skip > 0 {
+			n := min(s.skip, s.wr-s.rd)
+			s.rd += n
+			if s.skip -= n; s.skip > 0 {
+				return Frame{}, false, nil
+			}
+			return s.kept, true, nil
+		}
+		b := s.buf[s.rd:s.wr]
+		if len(b) < msgHeader {
+			return Frame{}, false, nil
+		}
+		typ, size := b[0], int64(binary.BigEndian.Uint32(b[1:]))-4
+		switch {
+		case size < 0:
+			return Frame{}, false, &ProtocolError{typ, "length below 4"}
+		case typ != 'd' && size > controlMax:
+			return Frame{}, false, &ProtocolError{typ, fmt.Sprintf("%d bytes are too many", size)}
+		case typ == 'd' && size > int64(s.max):
+			if len(b) < msgHeader+headKept {
+				s.reserve(msgHeader + headKept)
+				return Frame{}, false, nil
+			}
+			if err := s.discard(b[msgHeader:msgHeader+headKept], int(size)); err != nil {
+				return Frame{}, false, err
+			}
+			continue
+		case len(b) < msgHeader+int(size):
+			s.reserve(msgHeader + int(size))
+			return Frame{}, false, nil
+		}
+		body := b[msgHeader : msgHeader+int(size)]
+		s.rd += msgHeader + int(size)
+		if typ == 'd' {
+			f, err := parseCopyData(body)
+			return f, err == nil, err
+		}
+		f, ok, err := parseControl(typ, body)
+		if ok || err != nil {
+			return f, ok, err
+		}
+	}
+}
+
+// discard keeps the beginning of an oversized message, and has the rest thrown
+// away as it arrives.
+func (s *Stream) discard(head []byte, size int) error {
+	f, err := parseCopyData(append([]byte(nil), head...))
+	if err != nil {
+		return err
+	}
+	f.Kind, f.Size = FrameTooLarge, size-xlogHeader
+	s.kept, s.skip = f, msgHeader+size
+	return nil
+}
+
+// reserve makes room in the buffer for a message of n bytes that starts at rd.
+func (s *Stream) reserve(n int) {
+	switch {
+	case n > len(s.buf):
+		// Grown only for as long as a large message needs it.
+		big := make([]byte, n+msgHeader)
+		s.wr = copy(big, s.buf[s.rd:s.wr])
+		s.buf, s.rd = big, 0
+	case s.rd+n > len(s.buf):
+		s.wr = copy(s.buf, s.buf[s.rd:s.wr])
+		s.rd = 0
+	}
+}
+
+// fill reads once. late: the deadline has passed, whether or not bytes came.
+func (s *Stream) fill(deadline time.Time) (late bool, err error) {
+	switch {
+	case s.rd == s.wr:
+		s.rd, s.wr = 0, 0
+		if len(s.buf) > 4*bufSize {
+			s.buf = make([]byte, bufSize)
+		}
+	case s.wr == len(s.buf):
+		s.wr = copy(s.buf, s.buf[s.rd:s.wr])
+		s.rd = 0
+	}
+	if s.busy {
+		pause(coalesce)
+	}
+	if !deadline.Equal(s.deadline) {
+		if err := s.conn.SetReadDeadline(deadline); err != nil {
+			return false, fmt.Errorf("read the replication stream: %w", err)
+		}
+		s.deadline = deadline
+	}
+	// Interrupt stores first and moves the deadline then: either the store is
+	// seen here, or its deadline comes after ours and ends the read.
+	if s.wake.Swap(false) {
+		s.deadline = time.Time{}
+		return true, nil
+	}
+	n, err := s.r.Read(s.buf[s.wr:])
+	s.wr += n
+	s.busy = n >= busyRead
+	now := time.Now()
+	if n > 0 {
+		s.received = now
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		s.deadline = time.Time{} // it may have been Interrupt's
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the replication stream: %w", err)
+	}
+	return !now.Before(deadline), nil
+}

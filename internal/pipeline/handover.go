@@ -1,0 +1,142 @@
+package pipeline
+
+import (
+	"context"
+	"time"
+)
+
+// makeRoom makes r.chunk one that has room for a row of n bytes.
+func (r *reader) makeRoom(ctx context.Context, n int) error {
+	if r.chunk != nil && r.chunk.fits(n, r.p.fanOut) {
+		return nil
+	}
+	if err := r.flush(ctx); err != nil {
+		return err
+	}
+	r.leaveChunk()
+	epoch, ok := r.p.ledger.Hold(chunkSize(n))
+	if !ok {
+		err := r.waitFor(ctx, func() bool {
+			epoch, ok = r.p.ledger.Hold(chunkSize(n))
+			return ok
+		})
+		if err != nil {
+			return err
+		}
+	}
+	r.chunk, r.from = r.p.pool.get(n, epoch), 0
+	return nil
+}
+
+// leaveChunk gives up the reader's hold on its chunk.
+func (r *reader) leaveChunk() {
+	if r.chunk != nil {
+		r.chunk.release(r.p.ledger, r.p.pool)
+		r.chunk = nil
+	}
+}
+
+// flush hands over every record that is ready.
+func (r *reader) flush(ctx context.Context) error {
+	if r.chunk == nil {
+		return nil
+	}
+	return r.handOver(ctx, len(r.chunk.items))
+}
+
+// handOver gives the records before the index to the sender.
+func (r *reader) handOver(ctx context.Context, to int) error {
+	if r.from >= to {
+		return nil
+	}
+	s := span{r.chunk, r.from, to}
+	select {
+	case r.gen.queue <- s:
+		r.from = to
+		return nil
+	default:
+	}
+	return r.block(ctx, func(due <-chan time.Time) bool {
+		select {
+		case r.gen.queue <- s:
+			r.from = to
+			return true
+		case <-due:
+		case <-ctx.Done():
+		}
+		return false
+	})
+}
+
+// leave ends the reader's work. What the ledger has counted must still reach
+// the sender, because a new session will not hand it out again; only when the
+// generation is over it does not matter any more.
+func (r *reader) leave(ctx context.Context) {
+	defer r.leaveChunk()
+	if r.chunk == nil || r.from == len(r.chunk.items) {
+		return
+	}
+	rest := span{r.chunk, r.from, len(r.chunk.items)}
+	select {
+	case r.gen.queue <- rest: // also when ctx has ended: it may still be sent
+		return
+	default:
+	}
+	select {
+	case r.gen.queue <- rest:
+	case <-ctx.Done():
+	}
+}
+
+// waitFor waits until try succeeds; it is tried again whenever the ledger may
+// have room.
+func (r *reader) waitFor(ctx context.Context, try func() bool) error {
+	return r.block(ctx, func(due <-chan time.Time) bool {
+		if try() {
+			return true
+		}
+		select {
+		case <-r.p.ledger.Freed():
+		case <-due:
+		case <-ctx.Done():
+		}
+		return false
+	})
+}
+
+// block repeats step until it succeeds, and keeps the session alive meanwhile:
+// due fires when a status may have to go out.
+func (r *reader) block(ctx context.Context, step func(due <-chan time.Time) bool) error {
+	start := time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		now := time.Now()
+		if err := r.status(now); err != nil {
+			return err
+		}
+		r.unblocked = now
+		timer.Reset(time.Until(r.wake()))
+		if step(timer.C) {
+			r.unblocked = time.Now()
+			r.p.blocked.Add(int64(r.unblocked.Sub(start)))
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// drain keeps the session alive, and reads nothing, until done is closed.
+func (r *reader) drain(done <-chan struct{}) error {
+	return r.block(context.Background(), func(due <-chan time.Time) bool {
+		select {
+		case <-done:
+			return true
+		case <-r.p.ledger.Freed():
+		case <-due:
+		}
+		return false
+	})
+}

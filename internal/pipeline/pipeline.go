@@ -1,0 +1,170 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
+	"github.com/outbox-cdc/outbox-cdc/pkg/router"
+	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
+)
+
+// connectBeat is how long one attempt to connect may take.
+const connectBeat = time.Minute
+
+// Pipeline delivers one slot. Run it once.
+type Pipeline struct {
+	cfg    Config
+	ledger *offset.Ledger
+	pool   *chunkPool
+	routes map[*router.Rule]uint16
+	fanOut int
+
+	counters counters
+	blocked  atomic.Int64 // nanoseconds that the reader waited for room
+	beat     beat
+	cond     conditions
+
+	// history and decoder belong to the reader of the running generation.
+	history *SessionInfo
+	decoder *decoder.Decoder
+	last    atomic.Pointer[SessionInfo]
+}
+
+// New makes a pipeline. Nothing runs yet.
+func New(cfg Config) (*Pipeline, error) {
+	p := &Pipeline{cfg: cfg, ledger: offset.NewLedger(cfg.Limits), pool: newChunkPool(), routes: map[*router.Rule]uint16{}}
+	rules := cfg.Router.Rules()
+	p.counters.routes = make([]routeCounters, len(rules))
+	for i, r := range rules {
+		p.routes[r] = uint16(i) //nolint:gosec // G115: bounded below
+		p.fanOut = max(p.fanOut, r.FanOut())
+	}
+	if p.fanOut > chunkItems || len(rules) > 1<<16 {
+		return nil, fmt.Errorf("rules: at most %d rules with %d destinations each", 1<<16, chunkItems)
+	}
+	p.cond.reader = Condition{State: StateStarting, Since: time.Now()}
+	p.beat.expect(time.Now())
+	return p, nil
+}
+
+// Run streams until ctx ends; then it stops taking rows, waits for what is in
+// flight within the grace period, sends the last status and returns nil. It
+// returns an error only for a *HoldError with ExitOnHold and for a broken
+// invariant.
+func (p *Pipeline) Run(ctx context.Context) error {
+	retry := backoff{limit: p.cfg.BackoffMax}
+	for ctx.Err() == nil {
+		before := p.ledger.Confirmed()
+		err := p.generation(ctx)
+		if ctx.Err() != nil {
+			return p.stopped(err)
+		}
+		var hold *HoldError
+		if errors.As(err, &hold) && p.cfg.ExitOnHold {
+			return hold
+		}
+		if p.ledger.Confirmed() > before {
+			retry.reset()
+		}
+		p.rewind(ctx, err, &retry)
+	}
+	return nil
+}
+
+// stopped reports a stop that left something undelivered.
+func (p *Pipeline) stopped(err error) error {
+	if n, _ := p.ledger.InFlight(); n > 0 {
+		p.cfg.Log.Warn("stopped before everything in flight was stored; it is not confirmed and will be sent again", "records", n, "error", err)
+	}
+	return nil
+}
+
+// generation opens the sinks and runs with them until one fails.
+func (p *Pipeline) generation(ctx context.Context) error {
+	g := &generation{p: p, queue: make(chan span, queueSpans), failed: make(chan struct{})}
+	sinks, err := p.cfg.OpenSinks(g.result)
+	if err != nil {
+		return fmt.Errorf("open the sinks: %w", err)
+	}
+	g.sinks = sinks
+	if err := p.check(ctx, g); err != nil {
+		return errors.Join(err, g.close(ctx))
+	}
+	p.block(nil)
+	err = g.run(ctx)
+	if ctx.Err() == nil {
+		p.cfg.Log.Warn("delivery will start again at the confirmed position", "lsn", p.ledger.Confirmed(), "error", err)
+	}
+	return err
+}
+
+// check asks the sinks about every destination that is known beforehand.
+func (p *Pipeline) check(ctx context.Context, g *generation) error {
+	names := map[string][]string{}
+	for _, t := range p.cfg.Router.Literals() {
+		names[t.Sink] = append(names[t.Sink], t.Destination)
+	}
+	var all []error
+	for kind, list := range names {
+		if c, ok := g.sinks[kind].(sink.Checker); ok {
+			p.beat.expect(time.Now().Add(connectBeat))
+			all = append(all, c.Check(ctx, list)...)
+		}
+	}
+	return errors.Join(all...)
+}
+
+// rewind goes back to the confirmed position after a failed generation, and
+// waits as the failure demands. Acks from before are void from here on.
+func (p *Pipeline) rewind(ctx context.Context, err error, retry *backoff) {
+	at := p.ledger.Confirmed()
+	if errors.Is(err, errNewHistory) {
+		// Positions of the old history mean nothing in the new one: the
+		// slot knows where to go on.
+		at, p.history, p.decoder = 0, nil, nil
+	}
+	p.ledger.Reset(at)
+	c, wait := p.judge(err, retry)
+	p.condition(c)
+	if c.State != StateConnecting {
+		p.block(&c)
+	}
+	p.wait(ctx, wait)
+}
+
+// judge says what a failed generation means.
+func (p *Pipeline) judge(err error, retry *backoff) (Condition, time.Duration) {
+	c := Condition{State: StateConnecting, Reason: err.Error()}
+	if errors.Is(err, errNewHistory) || errors.Is(err, errResume) {
+		return c, 0
+	}
+	var hold *HoldError
+	kind := sink.KindOf(err)
+	switch {
+	case kind == sink.Retriable:
+		return c, retry.next()
+	case kind == sink.Config, errors.As(err, &hold):
+		c.State = StateHeld
+	default:
+		c.State = StateHalted
+	}
+	c.Remedy = "it is tried again by itself; nothing is skipped"
+	return c, p.cfg.HoldRetry
+}
+
+func (p *Pipeline) routeIndex(r *router.Rule) uint16 { return p.routes[r] }
+
+// nextDecoder is the decoder of a new session in the same history.
+func (p *Pipeline) nextDecoder() *decoder.Decoder {
+	if p.decoder == nil {
+		p.decoder = decoder.New(p.cfg.Tables)
+	} else {
+		p.decoder = p.decoder.NextSession()
+	}
+	return p.decoder
+}

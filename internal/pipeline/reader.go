@@ -1,0 +1,190 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/pgrepl"
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/router"
+)
+
+// tickFrames is after how many buffered frames the clock is looked at.
+const tickFrames = 256
+
+// reader reads one stream. It is the only one that touches the source.
+type reader struct {
+	p    *Pipeline
+	gen  *generation
+	src  Source
+	dec  *decoder.Decoder
+	cad  cadence
+	live time.Duration // longest silence of a server that is alive
+
+	chunk    *chunk
+	from     int // first item of chunk that was not handed over
+	event    decoder.Event
+	decision router.Decision
+	// unblocked is when the reader last waited for room: it did not read
+	// then, so silence before it is no sign of a dead server.
+	unblocked time.Time
+}
+
+// run reads until the context ends, which makes it return the context's cause,
+// or until the stream fails.
+func (r *reader) run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, r.src.Interrupt)
+	defer stop()
+	defer r.leave(ctx)
+	var deadline time.Time
+	for n := 0; ; n++ {
+		if n%tickFrames == 0 || !r.src.Buffered() {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := r.pauseWork(ctx); err != nil {
+				return err
+			}
+			deadline = r.wake()
+		}
+		f, err := r.src.Next(deadline)
+		if err != nil {
+			return err
+		}
+		if err := r.frame(ctx, &f); err != nil {
+			return err
+		}
+	}
+}
+
+// pauseWork is done whenever nothing is buffered: what was read goes on, and
+// the status if it is due.
+func (r *reader) pauseWork(ctx context.Context) error {
+	if err := r.flush(ctx); err != nil {
+		return err
+	}
+	return r.status(time.Now())
+}
+
+// wake is until when the reader may wait for the server.
+func (r *reader) wake() time.Time {
+	wake := r.cad.wake(time.Now(), r.p.ledger.Confirmed(), !r.p.ledger.Idle())
+	r.p.beat.expect(wake)
+	return wake
+}
+
+// status sends one if it is due.
+func (r *reader) status(now time.Time) error {
+	confirmed := r.p.ledger.Confirmed()
+	if now.Before(r.cad.due(confirmed)) {
+		return nil
+	}
+	return r.src.SendStatus(r.cad.take(now, confirmed))
+}
+
+// frame handles what the server sent.
+func (r *reader) frame(ctx context.Context, f *pgrepl.Frame) error {
+	switch f.Kind {
+	case pgrepl.FrameData:
+		r.cad.saw(f.WALEnd)
+		return r.data(ctx, f.Data)
+	case pgrepl.FrameKeepalive:
+		r.keepalive(f)
+	case pgrepl.FrameTooLarge:
+		return r.oversized(ctx, f)
+	case pgrepl.FrameNotice:
+		return r.notice(f)
+	case pgrepl.FrameNone:
+		heard := r.src.Received()
+		if r.unblocked.After(heard) {
+			heard = r.unblocked
+		}
+		if time.Since(heard) > r.live {
+			return fmt.Errorf("%w of %v", pgrepl.ErrSilent, r.live)
+		}
+	}
+	return nil
+}
+
+// keepalive moves an idle slot. Between Begin and Commit the ledger drops it,
+// and so does a transaction that was cut off and is still to come again.
+func (r *reader) keepalive(f *pgrepl.Frame) {
+	r.cad.saw(f.WALEnd)
+	r.cad.asked = r.cad.asked || f.ReplyRequested
+	r.p.ledger.Keepalive(f.WALEnd)
+}
+
+// data decodes one message. Only an INSERT needs room in the arena.
+func (r *reader) data(ctx context.Context, msg []byte) error {
+	var arena []byte
+	if decoder.Kind(msg[0]) == decoder.KindInsert {
+		if err := r.makeRoom(ctx, len(msg)); err != nil {
+			return err
+		}
+		arena = r.chunk.arena
+	}
+	arena, out, err := r.dec.Decode(msg, arena, &r.event)
+	if err != nil {
+		return undecodable(err)
+	}
+	c := &r.p.counters
+	switch out {
+	case decoder.OutcomeEvent:
+		r.chunk.arena = arena
+		c.events.Add(1)
+		return r.admit(ctx)
+	case decoder.OutcomeBegin:
+		return r.begin()
+	case decoder.OutcomeCommit:
+		return r.commit()
+	case decoder.OutcomeOtherTable:
+		c.otherTable.Add(1)
+	case decoder.OutcomeIgnoredOp:
+		c.ignoredOps.Add(1)
+	case decoder.OutcomeRelation, decoder.OutcomeIgnored:
+	}
+	return nil
+}
+
+func (r *reader) begin() error {
+	again, ok := r.gen.resume.begin(r.dec.Tx().FinalLSN)
+	if !ok {
+		return errResume
+	}
+	if !again && !r.p.ledger.Open() {
+		return errLedger
+	}
+	return nil
+}
+
+func (r *reader) commit() error {
+	_, end, _ := r.dec.LastCommit()
+	if !r.p.ledger.Seal(end) {
+		return errLedger
+	}
+	r.gen.resume.commit(end)
+	r.cad.saw(end)
+	r.p.counters.transactions.Add(1)
+	return nil
+}
+
+// notice passes the server's warnings on. One of them is not a warning: with
+// PostgreSQL 18 it is all that is said when the publication is missing, the
+// rows are skipped, and everything after it would confirm them.
+func (r *reader) notice(f *pgrepl.Frame) error {
+	n := f.Notice
+	if n.SeverityUnlocalized == "WARNING" && n.Code == "55000" {
+		return &HoldError{
+			Reason: "the server can't load the publication: " + n.Message,
+			Remedy: "rows written without it are not in the stream; create the publication again (outbox-cdc setup --print) and see that none is missed",
+		}
+	}
+	r.p.cfg.Log.Warn("notice from the server", "code", n.Code, "message", n.Message)
+	return nil
+}
+
+// undecodable makes a decoder's error an operator's.
+func undecodable(err error) error {
+	return &HoldError{Reason: err.Error(), Remedy: "nothing is skipped; look at the table's definition and the release notes", Err: err}
+}
