@@ -12,6 +12,22 @@ import (
 	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
 )
 
+// Fetch fetches a release without starting anything, so that tests find it.
+// Unpacking is several times slower in a test built with -race than in a
+// command that is not.
+func Fetch(ctx context.Context, major int) error {
+	version, err := release(major)
+	if err != nil {
+		return err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	_, err = programs(ctx, cache, version)
+	return err
+}
+
 // programs returns the folder with bin/, lib/ and share/ of a release, fetched
 // and unpacked if this user has not done so before. It may be called by several
 // processes at once. The download itself does not end with ctx.
