@@ -8,17 +8,24 @@ import (
 
 const masked = "<secret>"
 
-// Secret is a value that no formatting, log or encoder ever prints.
-type Secret struct{ value string }
+// Secret is a value that no formatting, log or encoder ever prints. The value
+// hides in a closure: fmt calls no methods on unexported fields, so of a struct
+// that holds a Secret in one it would print the string itself.
+type Secret struct{ reveal func() string }
 
 // NewSecret wraps a value.
-func NewSecret(value string) Secret { return Secret{value: value} }
+func NewSecret(value string) Secret { return Secret{reveal: func() string { return value }} }
 
 // Reveal gives the value, for the one place that must send it.
-func (s Secret) Reveal() string { return s.value }
+func (s Secret) Reveal() string {
+	if s.reveal == nil {
+		return ""
+	}
+	return s.reveal()
+}
 
 // IsZero tells whether there is no value.
-func (s Secret) IsZero() bool { return s.value == "" }
+func (s Secret) IsZero() bool { return s.Reveal() == "" }
 
 // String is "<secret>".
 func (Secret) String() string { return masked }

@@ -28,14 +28,15 @@ func weakTLS(c *pgx.ConnConfig) (host, how string) {
 		switch {
 		case isLocal(h.Host, h.Port):
 		case h.TLSConfig == nil:
-			return h.Host, "the connection may be in clear text"
-		case h.TLSConfig.InsecureSkipVerify && h.TLSConfig.VerifyPeerCertificate == nil:
-			return h.Host, "the server's certificate is not verified"
-		case h.TLSConfig.InsecureSkipVerify:
-			return h.Host, "the name in the server's certificate is not verified"
+			return h.Host, "the connection may be in clear text" // the worst
+		case how != "" || !h.TLSConfig.InsecureSkipVerify:
+		case h.TLSConfig.VerifyPeerCertificate == nil:
+			host, how = h.Host, "the server's certificate is not verified"
+		default:
+			host, how = h.Host, "the name in the server's certificate is not verified"
 		}
 	}
-	return "", ""
+	return host, how
 }
 
 // checkDatabase parses the URL once, so that lint finds what is wrong with it.
