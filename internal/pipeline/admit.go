@@ -54,9 +54,7 @@ func (r *reader) records(ev *decoder.Event, route uint16) error {
 	for _, t := range r.decision.Targets {
 		it := r.chunk.next()
 		it.route = route
-		if it.sink = r.gen.sinks[t.Sink]; it.sink == nil {
-			return fmt.Errorf("%w: %s", errNoSink, t.Sink)
-		}
+		it.out = r.gen.sinks[t.Sink]
 		if made == nil {
 			arena, err := r.p.cfg.Format.Append(&it.rec, ev, r.chunk.arena)
 			if err != nil {

@@ -29,7 +29,7 @@ type item struct {
 	rec   sink.Record
 	chunk *chunk
 	token offset.Token
-	sink  sink.Sink
+	out   outlet
 	route uint16
 	hdr   [inlineHeaders]sink.Header
 }

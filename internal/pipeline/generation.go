@@ -21,13 +21,19 @@ const settleTimeout = 10 * time.Second
 // confirmed position.
 type generation struct {
 	p      *Pipeline
-	sinks  map[string]sink.Sink
+	sinks  map[string]outlet // by kind
 	queue  chan span
 	resume resume
 
 	once   sync.Once
 	failed chan struct{}
 	err    error // valid once failed is closed
+}
+
+// outlet is an open sink with its index among the kinds.
+type outlet struct {
+	sink.Sink
+	index uint16
 }
 
 // fail ends the generation; the first failure counts.
@@ -50,7 +56,7 @@ func (g *generation) result(rec *sink.Record, err error) {
 		return
 	}
 	c := &g.p.counters.routes[it.route]
-	c.delivered.Add(1)
+	c.delivered[it.out.index].Add(1)
 	c.bytes.Add(int64(len(rec.Value)))
 	token, chunk := it.token, it.chunk
 	g.p.ledger.Ack(token)

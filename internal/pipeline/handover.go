@@ -119,7 +119,7 @@ func (r *reader) block(ctx context.Context, step func(due <-chan time.Time) bool
 		timer.Reset(time.Until(r.wake()))
 		if step(timer.C) {
 			r.unblocked = time.Now()
-			r.p.blocked.Add(int64(r.unblocked.Sub(start)))
+			r.p.counters.blocked.Add(int64(r.unblocked.Sub(start)))
 			return nil
 		}
 		if ctx.Err() != nil {

@@ -22,10 +22,10 @@ type Pipeline struct {
 	ledger *offset.Ledger
 	pool   *chunkPool
 	routes map[*router.Rule]uint16
+	kinds  []string // of sinks, sorted
 	fanOut int
 
 	counters counters
-	blocked  atomic.Int64 // nanoseconds that the reader waited for room
 	beat     beat
 	cond     conditions
 
@@ -39,7 +39,8 @@ type Pipeline struct {
 func New(cfg Config) (*Pipeline, error) {
 	p := &Pipeline{cfg: cfg, ledger: offset.NewLedger(cfg.Limits), pool: newChunkPool(), routes: map[*router.Rule]uint16{}}
 	rules := cfg.Router.Rules()
-	p.counters.routes = make([]routeCounters, len(rules))
+	p.kinds = cfg.Router.Sinks()
+	p.counters.init(cfg.Tables.Names(), len(rules), len(p.kinds))
 	for i, r := range rules {
 		p.routes[r] = uint16(i) //nolint:gosec // G115: bounded below
 		p.fanOut = max(p.fanOut, r.FanOut())
@@ -86,12 +87,17 @@ func (p *Pipeline) stopped(err error) error {
 
 // generation opens the sinks and runs with them until one fails.
 func (p *Pipeline) generation(ctx context.Context) error {
-	g := &generation{p: p, queue: make(chan span, queueSpans), failed: make(chan struct{})}
-	sinks, err := p.cfg.OpenSinks(g.result)
+	g := &generation{p: p, sinks: map[string]outlet{}, queue: make(chan span, queueSpans), failed: make(chan struct{})}
+	opened, err := p.cfg.OpenSinks(g.result)
 	if err != nil {
 		return fmt.Errorf("open the sinks: %w", err)
 	}
-	g.sinks = sinks
+	for i, kind := range p.kinds {
+		if opened[kind] == nil {
+			return fmt.Errorf("%w: %s", errNoSink, kind)
+		}
+		g.sinks[kind] = outlet{opened[kind], uint16(i)} //nolint:gosec // G115: a handful
+	}
 	if err := p.check(ctx, g); err != nil {
 		return errors.Join(err, g.close(ctx))
 	}
@@ -111,7 +117,7 @@ func (p *Pipeline) check(ctx context.Context, g *generation) error {
 	}
 	var all []error
 	for kind, list := range names {
-		if c, ok := g.sinks[kind].(sink.Checker); ok {
+		if c, ok := g.sinks[kind].Sink.(sink.Checker); ok {
 			p.beat.expect(time.Now().Add(connectBeat))
 			all = append(all, c.Check(ctx, list)...)
 		}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/outbox-cdc/outbox-cdc/internal/pgrepl"
@@ -26,6 +27,8 @@ type reader struct {
 	from     int // first item of chunk that was not handed over
 	event    decoder.Event
 	decision router.Decision
+	table    *decoder.Table // of the last row
+	rows     *atomic.Int64  // and its counter
 	// unblocked is when the reader last waited for room: it did not read
 	// then, so silence before it is no sign of a dead server.
 	unblocked time.Time
@@ -132,7 +135,7 @@ func (r *reader) data(ctx context.Context, msg []byte) error {
 	switch out {
 	case decoder.OutcomeEvent:
 		r.chunk.arena = arena
-		c.events.Add(1)
+		r.countRow()
 		return r.admit(ctx)
 	case decoder.OutcomeBegin:
 		return r.begin()
@@ -145,6 +148,16 @@ func (r *reader) data(ctx context.Context, msg []byte) error {
 	case decoder.OutcomeRelation, decoder.OutcomeIgnored:
 	}
 	return nil
+}
+
+// countRow counts a row of a configured table.
+func (r *reader) countRow() {
+	if r.table != r.event.Table {
+		r.table = r.event.Table
+		name, _ := r.p.cfg.Tables.Match(r.table.Name.Schema, r.table.Name.Name)
+		r.rows = r.p.counters.tables[name]
+	}
+	r.rows.Add(1)
 }
 
 func (r *reader) begin() error {

@@ -27,7 +27,7 @@ func (g *generation) send(ctx context.Context) {
 // may be sent any more.
 func (g *generation) sendOne(ctx context.Context, it *item) bool {
 	for blocked := false; ; blocked = true {
-		err := it.sink.Send(ctx, &it.rec)
+		err := it.out.Send(ctx, &it.rec)
 		if err == nil {
 			if blocked {
 				g.p.block(nil)
@@ -66,7 +66,7 @@ func (g *generation) waitAt(ctx context.Context, it *item, e *sink.Error) bool {
 		return false
 	case <-retry.C:
 	}
-	if c, ok := it.sink.(sink.Checker); ok {
+	if c, ok := it.out.Sink.(sink.Checker); ok {
 		// Its answer comes with the next Send; what counts is that the sink
 		// has asked again.
 		_ = c.Check(ctx, []string{it.rec.Destination})

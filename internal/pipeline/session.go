@@ -22,6 +22,7 @@ func (g *generation) sessions(ctx context.Context, settled <-chan struct{}) {
 		if err == nil {
 			err = r.run(ctx)
 			g.resume.lost()
+			g.p.counters.sessions[outcomeOf(err)].Add(1)
 		}
 		if ctx.Err() != nil {
 			close(g.queue)

@@ -31,7 +31,7 @@ func (p *Pipeline) Status() Status {
 		Ready:     p.cond.ready(now), Alive: p.beat.alive(now),
 		Confirmed:       p.ledger.Confirmed(),
 		InFlightRecords: records, InFlightBytes: bytes,
-		Blocked: time.Duration(p.blocked.Load()),
+		Blocked: time.Duration(p.counters.blocked.Load()),
 		Session: p.last.Load(),
 	}
 }
@@ -76,7 +76,6 @@ func (p *Pipeline) drain() {
 func (p *Pipeline) started(info SessionInfo, at decoder.LSN) {
 	p.history = &info
 	p.last.Store(&info)
-	p.counters.sessions.Add(1)
 	p.condition(Condition{State: StateStreaming})
 	p.cfg.Log.Info("streaming", "system_id", info.SystemID, "timeline", info.Timeline,
 		"database", info.Database, "from", at, "slot_confirmed", info.SlotConfirmed)

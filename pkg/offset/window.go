@@ -41,16 +41,3 @@ func (l *Ledger) Idle() bool {
 	defer l.mu.Unlock()
 	return l.next == l.head
 }
-
-// Settled tells that every record handed out is stored; a transaction may
-// still be open.
-func (l *Ledger) Settled() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for s := l.head; s < l.next; s++ {
-		if e := l.at(s); e.acked != e.added {
-			return false
-		}
-	}
-	return true
-}
