@@ -19,7 +19,7 @@ type cond struct {
 func parseCond(w word, f *faults) (c cond, ok bool) {
 	eq := w.index('=')
 	if eq < 0 {
-		f.add(w.at, `a condition is "field=pattern" or "field!=pattern", and "->" stands before the destinations`, "%s is no condition", quote(w.text))
+		f.add(w.at, `a condition is "field=pattern" or "field!=pattern", and "->" stands before the destinations`, "%s is no condition", quoteWord(w.text))
 		return cond{}, false
 	}
 	end := eq

@@ -41,7 +41,7 @@ func parseDest(w word, f *faults) (d dest, drop, ok bool) {
 	}
 	scheme, rest, found := cutWord(w, ':')
 	if !found {
-		f.add(w.at, destHint(w.text), "unknown destination %s", quote(w.text))
+		f.add(w.at, destHint(w.text), "unknown destination %s", quoteWord(w.text))
 		return dest{}, false, false
 	}
 	switch scheme.text {
@@ -75,12 +75,12 @@ func destHint(text string) string {
 
 // parseTopic checks all that can be known of a topic before an event is seen.
 func parseTopic(w word, f *faults) (d dest, ok bool) {
-	before := len(f.list)
-	t := parseTemplate(w, f)
+	t, ok := parseTemplate(w, f)
 	d = dest{sink: SinkKafka, name: t}
-	if len(f.list) > before {
+	if !ok {
 		return d, false
 	}
+	before := len(f.list)
 	if name, literal := t.literal(); literal {
 		d.target = Target{Sink: SinkKafka, Destination: name}
 		if fault := topicFault(name); fault != "" {

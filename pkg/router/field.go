@@ -60,6 +60,10 @@ func parseField(w word, f *faults) (fl field, ok bool) {
 	if r, found := decoder.ParseRole(w.text); found {
 		return field{kind: fieldRole, role: r}, true
 	}
+	if slices.Contains(optionNames(), w.text) {
+		f.add(w.at, "options stand behind the destinations", "%s is an option", quote(w.text))
+		return field{}, false
+	}
 	f.add(w.at, didYouMean(w.text, fieldNames()), "unknown field %s", quote(w.text))
 	return field{}, false
 }

@@ -4,19 +4,25 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 	"github.com/outbox-cdc/outbox-cdc/pkg/router"
 )
 
+// failer is what the helpers need of a test; *rapid.T has it too.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // row is an event's columns by role name; "table" is "schema.name".
 type row map[string]string
 
 // event makes an event of the given columns; all others are NULL. An id and a
 // table are there unless the row says otherwise: "-" stands for NULL.
-func event(tb testing.TB, r row) *decoder.Event {
+func event(tb failer, r row) *decoder.Event {
 	tb.Helper()
 	all := row{"id": "e-1", "table": "public.outbox"}
 	maps.Copy(all, r)
@@ -40,7 +46,7 @@ func event(tb testing.TB, r row) *decoder.Event {
 }
 
 // compile makes a router of rules that are meant to be good.
-func compile(tb testing.TB, rules string, o ...router.Option) *router.Router {
+func compile(tb failer, rules string, o ...router.Option) *router.Router {
 	tb.Helper()
 	r, err := router.New(rules, o...)
 	if err != nil {
@@ -51,7 +57,7 @@ func compile(tb testing.TB, rules string, o ...router.Option) *router.Router {
 
 // route gives an event's targets as "sink:destination", joined, and its key;
 // a nil key is "-".
-func route(tb testing.TB, r *router.Router, ev *decoder.Event) (targets, key string) {
+func route(tb failer, r *router.Router, ev *decoder.Event) (targets, key string) {
 	tb.Helper()
 	var d router.Decision
 	if _, err := r.Route(ev, &d, nil); err != nil {

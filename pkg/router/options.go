@@ -18,7 +18,7 @@ func (p *parser) options(r *Rule) bool {
 		}
 		eq := t.word.index('=')
 		if eq < 0 {
-			p.faults.add(t.at, `an option is "name=value", and destinations are separated by ","`, "%s is no option", quote(t.word.text))
+			p.faults.add(t.at, `an option is "name=value", and destinations are separated by ","`, "%s is no option", quoteWord(t.word.text))
 			continue
 		}
 		name := t.word.text[:eq]
@@ -41,15 +41,17 @@ func (p *parser) option(r *Rule, name string, value word, at place) {
 			p.faults.add(at, "give the rule a label for its metrics", `"name=" is empty`)
 		}
 	case "key":
-		r.key, r.keyAt = parseTemplate(value, p.faults), at
+		r.key, _ = parseTemplate(value, p.faults)
+		r.keyAt = at
 	case "any_name":
 		r.anyName = value.text == "true"
 		if value.text != "true" && value.text != "false" {
 			p.faults.add(value.at, `write "true" or "false"`, "any_name is %s", quote(value.text))
 		}
 	case "format", "dedup", "max_bytes", "oversize", "dead_letter", "on_poison", "null_payload":
+		// The value is not shown: it may be a URL with a password.
 		if value.text != asThisVersion(name) || value.text == "" {
-			p.faults.add(at, laterHint(name), "option %s is %s", quote(name+"="+clip(value.text)), notInThisVersion)
+			p.faults.add(at, laterHint(name), "option %s is %s", quote(name), notInThisVersion)
 		}
 	default:
 		p.faults.add(at, didYouMean(name, optionNames()), "unknown option %s", quote(name))

@@ -86,7 +86,7 @@ func (p *parser) pattern(r *Rule) bool {
 	r.Pattern, r.types = t.word.text, newPattern(t.word)
 	r.Name, r.nameAt = r.Pattern, t.at
 	if eq := t.word.index('='); eq >= 0 {
-		p.faults.add(t.at, `begin the rule with one, "* `+clip(t.word.text)+` -> ...", or quote a "=" that belongs to an event type`, "an event type pattern is missing")
+		p.faults.add(t.at, `begin the rule with one, as "* tenant=acme -> ...", or quote a "=" that belongs to an event type`, "an event type pattern is missing")
 		return true
 	}
 	for _, part := range t.word.split('|') {

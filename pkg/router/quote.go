@@ -1,6 +1,9 @@
 package router
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // maxQuoted bounds text of unknown origin in errors, in bytes.
 const maxQuoted = 128
@@ -13,10 +16,11 @@ func quote[T string | []byte](text T) string {
 	return strconv.Quote(string(text))
 }
 
-// clip bounds text that is quoted later.
-func clip(text string) string {
-	if len(text) > maxQuoted {
-		return text[:maxQuoted] + "..."
+// quoteWord is quote for a word of the rules that may be a URL in the wrong
+// place: what follows the scheme may hold a password and is left out.
+func quoteWord(text string) string {
+	if scheme, _, url := strings.Cut(text, "://"); url {
+		text = scheme + "://..."
 	}
-	return text
+	return quote(text)
 }

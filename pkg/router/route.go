@@ -1,22 +1,9 @@
 package router
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
-	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
-)
-
-// The reasons of Route's errors, for metrics.
-const (
-	ReasonNullID      = "null_id"
-	ReasonNullType    = "null_type"
-	ReasonNoRoute     = "no_route"
-	ReasonEmptyField  = "empty_field"
-	ReasonIllegalName = "illegal_name"
-	ReasonBadHeaders  = "bad_headers"
 )
 
 // Decision is what the rules say about one event. Route overwrites all of it
@@ -111,47 +98,20 @@ func (r *Router) key(rule *Rule, ev *decoder.Event, d *Decision, buf []byte) ([]
 // render gives the target of a template.
 func (r *Router) render(to *dest, ev *decoder.Event) (Target, error) {
 	name, err := to.name.appendName(r.name[:0], ev, r.scratch, maxTopic)
-	var empty *emptyFieldError
-	switch {
-	case errors.As(err, &empty):
-		return Target{}, refuseName(to, ev, ReasonEmptyField, err.Error(), "fill the column, or route such events by a rule of their own")
-	case errors.Is(err, errTooLong):
-		return Target{}, refuseName(to, ev, ReasonIllegalName, fmt.Sprintf("the topic's name has more than %d characters", maxTopic), "shorten the field with the filter hash")
-	case err != nil:
-		return Target{}, refuseHeaders(ev, err)
+	if err != nil {
+		return Target{}, refuseRendering(to, ev, err)
 	}
 	known, ok := r.names.Get(lookup(name))
 	if !ok {
 		known = string(name)
 		if fault := renderedTopicFault(known); fault != "" {
-			return Target{}, refuseName(to, ev, ReasonIllegalName, "the topic's name "+quote(known)+" "+fault, "mend the writer, or use the filter hash")
+			what := "the topic's name is illegal"
+			if !to.name.private() {
+				what = "the topic's name " + quote(known) + " " + fault
+			}
+			return Target{}, refuseName(to, ev, ReasonIllegalName, what, "mend the writer, or use the filter hash")
 		}
 		r.names.Add(known, known)
 	}
 	return Target{Sink: to.sink, Destination: known}, nil
-}
-
-// refuse is an error about an event that no destination was found for.
-func refuse(ev *decoder.Event, reason, what, remedy string) error {
-	return &sink.Error{
-		Kind: sink.Poison, Scope: sink.ScopeRecord, Reason: reason, Remedy: remedy,
-		Sink: "router", Destination: ev.Table.Name.String(), Err: describe(ev, what),
-	}
-}
-
-// refuseName is an error about a destination's name.
-func refuseName(to *dest, ev *decoder.Event, reason, what, remedy string) error {
-	return &sink.Error{
-		Kind: sink.Poison, Scope: sink.ScopeRecord, Reason: reason, Remedy: remedy,
-		Sink: to.sink, Destination: to.name.text, Err: describe(ev, what),
-	}
-}
-
-func refuseHeaders(ev *decoder.Event, err error) error {
-	return refuse(ev, ReasonBadHeaders, err.Error(), "mend the writer: the column holds one JSON object")
-}
-
-// describe names the event without its payload.
-func describe(ev *decoder.Event, what string) error {
-	return fmt.Errorf("event %s of type %s at %s: %s", quote(ev.Field(decoder.RoleID)), quote(ev.Field(decoder.RoleType)), ev.Position, what)
 }

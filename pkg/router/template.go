@@ -52,6 +52,21 @@ func (t *template) firstField() (p *part, prefixed bool) {
 	return nil, false
 }
 
+// private tells that what was rendered may hold parts of the payload, a key or
+// a header, none of which belongs into an error.
+func (t *template) private() bool {
+	for i := range t.parts {
+		p := &t.parts[i]
+		switch {
+		case p.hashed():
+		case p.field.kind == fieldHeader,
+			p.field.role == decoder.RolePayload, p.field.role == decoder.RoleKey, p.field.role == decoder.RoleHeaders:
+			return true
+		}
+	}
+	return false
+}
+
 // column is the role of a template that is one unfiltered column, such as
 // "{aggregate_id}": its value needs no copy.
 func (t *template) column() (decoder.Role, bool) {

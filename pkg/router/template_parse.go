@@ -2,10 +2,11 @@ package router
 
 import "strings"
 
-// parseTemplate reads literal text and "{field|filter}"; faults are reported
-// and leave their part out.
-func parseTemplate(w word, f *faults) *template {
-	t := &template{text: w.text}
+// parseTemplate reads literal text and "{field|filter}"; on a fault it reports
+// it and ok is false.
+func parseTemplate(w word, f *faults) (t *template, ok bool) {
+	t = &template{text: w.text}
+	before := len(f.list)
 	var literal []byte
 	flush := func() {
 		if len(literal) > 0 {
@@ -16,6 +17,8 @@ func parseTemplate(w word, f *faults) *template {
 	for i := 0; i < len(w.text); i++ {
 		c := w.text[i]
 		switch {
+		case strings.HasPrefix(w.text[i:], "${"):
+			return t, false // the lexer has refused it already
 		case c != '{' && c != '}':
 			literal = append(literal, c)
 		case i+1 < len(w.text) && w.text[i+1] == c:
@@ -27,10 +30,10 @@ func parseTemplate(w word, f *faults) *template {
 			n := strings.IndexAny(w.text[i+1:], "{}")
 			if n < 0 || w.text[i+1+n] == '{' {
 				f.add(w.pos(i), `close it with "}", or write "{{" for a literal brace`, `"{" is never closed`)
-				return t
+				return t, false
 			}
 			flush()
-			if p, ok := parsePart(w.slice(i+1, i+1+n), f); ok {
+			if p, good := parsePart(w.slice(i+1, i+1+n), f); good {
 				p.at = w.pos(i)
 				t.parts = append(t.parts, p)
 			}
@@ -38,7 +41,7 @@ func parseTemplate(w word, f *faults) *template {
 		}
 	}
 	flush()
-	return t
+	return t, len(f.list) == before
 }
 
 // parsePart reads what stands between the braces.
