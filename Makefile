@@ -1,0 +1,78 @@
+# The same commands for people and for CI. `make help` lists them.
+# All of it runs as root and as an ordinary user, needs Go and nothing else, and
+# starts its own PostgreSQL servers (fetched on first use, then cached).
+
+GO       ?= go
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+FUZZTIME ?= 10s
+ENGINE   ?= docker build
+
+# An older or newer toolchain must fail, not fetch another one.
+export GOTOOLCHAIN := local
+
+tool = $(GO) tool -modfile=tools/$(1)/go.mod
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test test-quick test-matrix lint fmt race fuzz cover bench image pg clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/outbox-cdc, static
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/outbox-cdc ./cmd/outbox-cdc
+
+demo: ## show the whole thing working, on servers of its own
+	$(GO) run ./examples/demo
+
+test: pg ## everything that must pass: vet, and all tests with the race detector
+	$(GO) vet ./...
+	$(GO) test -race -shuffle=on -timeout 20m ./...
+
+test-quick: ## all tests without the race detector
+	$(GO) test ./...
+
+test-matrix: pg ## the tests again on every PostgreSQL major, one after another
+	@for major in 14 15 16 17 18; do \
+		echo "== PostgreSQL $$major"; \
+		PGTEST_MAJOR=$$major $(GO) test -count=1 -timeout 20m ./internal/... ./pkg/... ./test/... || exit 1; \
+	done
+
+lint: ## golangci-lint, tidy modules, no dead code (the first run builds the linters: minutes)
+	$(call tool,golangci-lint) golangci-lint run
+	$(GO) mod tidy -diff
+	@test -z "$$($(call tool,deadcode) deadcode -test ./... | tee /dev/stderr)"
+
+fmt: ## format every file
+	$(call tool,golangci-lint) golangci-lint fmt
+
+race: pg ## the tests five times over with the race detector
+	$(GO) test -race -shuffle=on -count=5 -timeout 60m ./...
+
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@$(GO) list ./... | while read -r package; do \
+		for target in $$($(GO) test -list '^Fuzz' "$$package" | grep '^Fuzz'); do \
+			echo "== $$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
+		done; \
+	done
+
+cover: pg ## coverage of all packages by all tests, into bin/cover.html
+	@mkdir -p bin
+	$(GO) test -coverpkg=./pkg/...,./internal/...,./cmd/... -coverprofile=bin/cover.out ./...
+	$(GO) tool cover -func=bin/cover.out | tail -1
+	$(GO) tool cover -html=bin/cover.out -o bin/cover.html
+
+bench: ## micro benchmarks ten times over, summed up by benchstat
+	@mkdir -p bin
+	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./pkg/... ./internal/... | tee bin/bench.txt
+	$(call tool,benchstat) benchstat bin/bench.txt
+
+image: ## build the container image; ENGINE="buildah build" or "podman build" work as well
+	$(ENGINE) --build-arg VERSION=$(VERSION) --tag outbox-cdc:$(VERSION) .
+
+pg: ## fetch the PostgreSQL releases that the tests start
+	@$(GO) run ./internal/pgtest/fetch
+
+clean: ## remove what the other targets made here
+	rm -rf bin
