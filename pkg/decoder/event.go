@@ -15,7 +15,8 @@ type Event struct {
 	Table *Table
 	// Position is the same each time the server sends this row.
 	Position Position
-	// CommitTime is the server's clock at commit, to the microsecond, in UTC.
+	// CommitTime is the server's clock at commit, to the microsecond, in UTC;
+	// of a transaction that was replicated from elsewhere, that server's.
 	CommitTime time.Time
 	// XID is the top-level transaction id, modulo 2^32.
 	XID uint32

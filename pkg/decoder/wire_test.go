@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"encoding/binary"
+	"errors"
 	"testing"
 )
 
@@ -110,3 +111,6 @@ func session(t testing.TB, tables *Tables, msgs ...wire) *Decoder {
 	}
 	return d
 }
+
+// asError is errors.As, for the type of the target.
+func asError[E error](err error, target *E) bool { return errors.As(err, target) }

@@ -39,8 +39,8 @@ SELECT pg_replication_origin_create('upstream');
 // backlog runs after the slot was made and before it is read, so that the big
 // transaction is known to be rolled back when it is decoded: then PostgreSQL 18
 // sends Stream Abort messages for its subtransactions, although streaming is off.
-const backlog = `BEGIN; INSERT INTO other VALUES (1, 'x'); SAVEPOINT a; INSERT INTO other SELECT g, repeat('x', 100) FROM generate_series(2, 2000) g;
-SAVEPOINT b; INSERT INTO other SELECT g, repeat('x', 100) FROM generate_series(2001, 4000) g; ROLLBACK`
+const backlog = `BEGIN; INSERT INTO other VALUES (1, 'x'); SAVEPOINT a; INSERT INTO other SELECT g, repeat('x', 100) FROM generate_series(2, 50) g;
+RELEASE a; INSERT INTO other SELECT g, repeat('x', 100) FROM generate_series(51, 4000) g; ROLLBACK`
 
 // script is what is captured. Times and ids are fixed where we can choose.
 var script = []step{
