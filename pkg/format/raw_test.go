@@ -73,6 +73,10 @@ func TestRawHeaders(t *testing.T) {
 			"row headers", row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleHeaders: `{"b": "1", "a": 2.50, "n": null, "b": [1, {"x": null}], "Ключ": "\u00e9", "": ""}`},
 			[]string{"event-id=e", "event-type=t", shownPosition, shownSource, "b=1", "a=2.50", `b=[1, {"x": null}]`, "Ключ=é", "="},
 		},
+		{
+			"the example of docs/formats.md", row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleHeaders: `{"region": "eu", "attempt": 2, "tags": ["a", "b"], "old": null}`},
+			[]string{"event-id=e", "event-type=t", shownPosition, shownSource, "region=eu", "attempt=2", `tags=["a", "b"]`},
+		},
 		{"no row headers in the object", row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleHeaders: `{}`}, []string{"event-id=e", "event-type=t", shownPosition, shownSource}},
 		{"names that only look reserved", row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleHeaders: `{"event_id":"1","ce":"2","dlq":"3","id":"4","xce_":"5"}`}, []string{"event-id=e", "event-type=t", shownPosition, shownSource, "event_id=1", "ce=2", "dlq=3", "id=4", "xce_=5"}},
 	}
