@@ -53,23 +53,39 @@ func bans() []ban {
 	everything := []string{"pkg", "internal", "cmd", "test", "bench", "examples"}
 	prometheus := []string{"github.com/prometheus/client_golang", "github.com/prometheus/client_model"}
 	return []ban{
-		{why: "only the wiring knows the configuration", from: everything, direct: true, not: []string{"internal/config"},
-			except: []string{"internal/config", "internal/app", "cmd", "test"}},
-		{why: "only the wiring builds sinks", from: []string{"pkg", "internal", "cmd"}, direct: true, not: []string{"pkg/sink/"},
-			except: []string{"pkg/sink/", "internal/app"}},
+		{
+			why: "only the wiring knows the configuration", from: everything, direct: true, not: []string{"internal/config"},
+			except: []string{"internal/config", "internal/app", "cmd", "test"},
+		},
+		{
+			why: "only the wiring builds sinks", from: []string{"pkg", "internal", "cmd"}, direct: true, not: []string{"pkg/sink/"},
+			except: []string{"pkg/sink/", "internal/app"},
+		},
 		{why: "Prometheus is the program's, not the library's", from: []string{"pkg"}, not: prometheus},
-		{why: "the pipeline knows destinations only as a port", from: []string{"internal/pipeline"},
-			not: []string{"pkg/sink/", "github.com/twmb", "github.com/aws", "internal/app"}},
-		{why: "what reads PostgreSQL knows no destination", from: []string{"internal/pgrepl", "internal/catalog", "internal/monitor"},
-			not: []string{"pkg/sink", "github.com/twmb", "github.com/aws"}},
-		{why: "destinations know no PostgreSQL", from: []string{"pkg/sink"}, except: []string{"pkg/sink/table"},
-			not: []string{"github.com/jackc", "internal/pgrepl", "internal/catalog"}},
-		{why: "one package owns the replication connection", from: everything, direct: true, not: []string{"github.com/jackc/pglogrepl"},
-			except: []string{"internal/pgrepl", "internal/pgtest", "test", "bench"}},
-		{why: "the watch outlives the stream", from: []string{"internal/monitor", "internal/alert", "internal/notify"},
-			not: []string{"internal/pgrepl", "internal/pipeline"}},
-		{why: "test servers are not part of the program", from: []string{"pkg", "internal", "cmd"}, except: []string{"internal/pgtest"},
-			not: []string{"internal/pgtest", "github.com/fergusstrange/embedded-postgres"}},
+		{
+			why: "the pipeline knows destinations only as a port", from: []string{"internal/pipeline"},
+			not: []string{"pkg/sink/", "github.com/twmb", "github.com/aws", "internal/app"},
+		},
+		{
+			why: "what reads PostgreSQL knows no destination", from: []string{"internal/pgrepl", "internal/catalog", "internal/monitor"},
+			not: []string{"pkg/sink", "github.com/twmb", "github.com/aws"},
+		},
+		{
+			why: "destinations know no PostgreSQL", from: []string{"pkg/sink"}, except: []string{"pkg/sink/table"},
+			not: []string{"github.com/jackc", "internal/pgrepl", "internal/catalog"},
+		},
+		{
+			why: "one package owns the replication connection", from: everything, direct: true, not: []string{"github.com/jackc/pglogrepl"},
+			except: []string{"internal/pgrepl", "internal/pgtest", "test", "bench"},
+		},
+		{
+			why: "the watch outlives the stream", from: []string{"internal/monitor", "internal/alert", "internal/notify"},
+			not: []string{"internal/pgrepl", "internal/pipeline"},
+		},
+		{
+			why: "test servers are not part of the program", from: []string{"pkg", "internal", "cmd"}, except: []string{"internal/pgtest"},
+			not: []string{"internal/pgtest", "github.com/fergusstrange/embedded-postgres"},
+		},
 		{why: "commands are not imported", from: []string{"pkg", "internal"}, not: []string{"cmd"}},
 		{why: "the library does not need the program", from: []string{"pkg"}, except: []string{"pkg/router", "pkg/format"}, not: []string{"internal"}},
 	}

@@ -22,7 +22,7 @@ func cacheDir() (string, error) {
 			dir = filepath.Join(base, "outbox-cdc", "postgres")
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the server's user must be able to enter
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("make the cache folder: %w", err)
 	}
 	info, err := os.Lstat(dir)
@@ -33,7 +33,7 @@ func cacheDir() (string, error) {
 		return "", fmt.Errorf("cache folder %s is not a folder of uid %d: remove it", dir, uid)
 	}
 	// A strict umask would hide the folder, a lax one would open it to others.
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // as above
+	if err := os.Chmod(dir, 0o755); err != nil {
 		return "", fmt.Errorf("open the cache folder: %w", err)
 	}
 	return dir, nil

@@ -37,12 +37,12 @@ func copyTree(from, to string, who owner) error {
 }
 
 func copyFile(from, to string) (err error) {
-	source, err := os.Open(from) //nolint:gosec // a path below our own cache folder
+	source, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // as above
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

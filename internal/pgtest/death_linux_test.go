@@ -28,15 +28,7 @@ type holder struct {
 // test builds it in a private folder.
 func startHolder(t *testing.T) *holder {
 	t.Helper()
-	dir, err := os.MkdirTemp("/var/tmp", "pgtest-holder-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
+	dir := openDir(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -45,10 +37,8 @@ func startHolder(t *testing.T) *holder {
 	if err := copyFile(self, binary); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{dir, binary} {
-		if err := os.Chmod(path, 0o755); err != nil { //nolint:gosec // another user runs it
-			t.Fatal(err)
-		}
+	if err := os.Chmod(binary, 0o755); err != nil {
+		t.Fatal(err)
 	}
 	who := owner{}
 	if os.Getuid() == 0 {
@@ -87,7 +77,7 @@ func lendPrograms(t *testing.T, base string) string {
 	t.Helper()
 	server := pool.Server(t, DefaultMajor)
 	cache := filepath.Join(base, "outbox-cdc", "postgres")
-	if err := os.MkdirAll(cache, 0o755); err != nil { //nolint:gosec // another user enters
+	if err := os.MkdirAll(cache, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(server.progs, filepath.Join(cache, filepath.Base(server.progs))); err != nil {

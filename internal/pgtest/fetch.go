@@ -118,5 +118,5 @@ func ephemeralPort() (uint32, error) {
 	if !ok {
 		return 0, fmt.Errorf("find a free port: unexpected address %v", listener.Addr())
 	}
-	return uint32(addr.Port), nil //nolint:gosec // a port fits
+	return uint32(addr.Port), nil
 }

@@ -15,7 +15,7 @@ func makeHome(ctx context.Context, cache, given string) (home string, held *file
 		return givenHome(given)
 	}
 	servers := filepath.Join(cache, "servers")
-	if err := os.MkdirAll(servers, 0o755); err != nil { //nolint:gosec // the server's user must be able to enter
+	if err := os.MkdirAll(servers, 0o755); err != nil {
 		return "", nil, fmt.Errorf("make the folder of servers: %w", err)
 	}
 	// Nobody sweeps between the making of our folder and its lock.
@@ -39,14 +39,14 @@ func givenHome(given string) (string, *fileLock, error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("find the server's folder: %w", err)
 	}
-	if err := os.MkdirAll(home, 0o755); err != nil { //nolint:gosec // the server's user must be able to enter
+	if err := os.MkdirAll(home, 0o755); err != nil {
 		return "", nil, fmt.Errorf("make the server's folder: %w", err)
 	}
 	return lockHome(home)
 }
 
 func lockHome(home string) (string, *fileLock, error) {
-	if err := os.Chmod(home, 0o755); err != nil { //nolint:gosec // the server's user must be able to enter
+	if err := os.Chmod(home, 0o755); err != nil {
 		return "", nil, fmt.Errorf("open the server's folder: %w", err)
 	}
 	held, err := tryLock(filepath.Join(home, "lock"))

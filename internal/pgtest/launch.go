@@ -31,7 +31,7 @@ var errBusy = errors.New("the previous server is not quite gone")
 func freePort(ctx context.Context) (int, error) {
 	const first, count = 20000, 10000
 	for range 100 {
-		port := first + rand.IntN(count) //nolint:gosec // not a secret
+		port := first + rand.IntN(count)
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err != nil {
 			continue
@@ -62,7 +62,7 @@ func ignoreBusy(err error) error {
 }
 
 func (s *Server) launchOnce(ctx context.Context) (err error) {
-	log, err := os.OpenFile(s.logPath(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // for people to read
+	log, err := os.OpenFile(s.logPath(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("open the server's log: %w", err)
 	}

@@ -19,7 +19,7 @@ type fileLock struct{ file *os.File }
 // tryLock takes the lock at path, or returns nil without an error when another
 // holder has it.
 func tryLock(path string) (*fileLock, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // a path below our own cache folder
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock file: %w", err)
 	}

@@ -29,7 +29,9 @@ func hold() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	fmt.Fprintln(os.Stdout, os.Getuid(), server.Port(), server.DataDir())
+	if _, err := fmt.Fprintln(os.Stdout, os.Getuid(), server.Port(), server.DataDir()); err != nil {
+		return 1
+	}
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return 1
 	}
@@ -38,4 +40,23 @@ func hold() int {
 		return 1
 	}
 	return 0
+}
+
+// openDir returns a folder that other users can enter, which t.TempDir is not:
+// its parent is private.
+func openDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/tmp", "pgtest-") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

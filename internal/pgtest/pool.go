@@ -64,7 +64,7 @@ func (p *Pool) NewDB(tb testing.TB) *DB {
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var errs []error
+	errs := make([]error, 0, len(p.servers))
 	for _, server := range p.servers {
 		errs = append(errs, server.Close())
 	}

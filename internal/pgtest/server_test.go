@@ -135,15 +135,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestDirIsFoundAgain(t *testing.T) {
-	dir, err := os.MkdirTemp("/var/tmp", "pgtest-dir-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
+	dir := openDir(t)
 	for round := range 2 {
 		server, err := Start(t.Context(), Options{Dir: dir})
 		if err != nil {

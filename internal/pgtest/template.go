@@ -29,7 +29,7 @@ func template(ctx context.Context, cache, progs, version string, who owner) (dir
 		return "", fmt.Errorf("make a folder for initdb: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	if err := os.Chmod(work, 0o755); err != nil { //nolint:gosec // the server's user must be able to enter
+	if err := os.Chmod(work, 0o755); err != nil {
 		return "", fmt.Errorf("open the folder for initdb: %w", err)
 	}
 	data := filepath.Join(work, "data")

@@ -18,7 +18,7 @@ import (
 // everybody whatever the umask, because the server may run as another user.
 // The archive has been verified; os.Root still keeps every name inside dir.
 func unpack(ctx context.Context, archive, dir string) (err error) {
-	file, err := os.Open(archive) //nolint:gosec // a path below our own cache folder
+	file, err := os.Open(archive)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func unpack(ctx context.Context, archive, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // see above
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(dir)
