@@ -45,11 +45,9 @@ type chunk struct {
 	size  int64  // as held in the ledger
 }
 
-// span is a part of a chunk that was handed over.
-type span struct {
-	chunk    *chunk
-	from, to int
-}
+// span is a part of a chunk's items that was handed over. The chunk itself
+// stays the reader's, which goes on adding to it.
+type span []item
 
 // chunkPool keeps free chunks of the ordinary size.
 type chunkPool struct{ free chan *chunk }

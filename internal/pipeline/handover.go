@@ -49,7 +49,7 @@ func (r *reader) handOver(ctx context.Context, to int) error {
 	if r.from >= to {
 		return nil
 	}
-	s := span{r.chunk, r.from, to}
+	s := span(r.chunk.items[r.from:to])
 	select {
 	case r.gen.queue <- s:
 		r.from = to
@@ -76,7 +76,7 @@ func (r *reader) leave(ctx context.Context) {
 	if r.chunk == nil || r.from == len(r.chunk.items) {
 		return
 	}
-	rest := span{r.chunk, r.from, len(r.chunk.items)}
+	rest := span(r.chunk.items[r.from:])
 	select {
 	case r.gen.queue <- rest: // also when ctx has ended: it may still be sent
 		return

@@ -15,8 +15,8 @@ import (
 // records reach a sink in commit order.
 func (g *generation) send(ctx context.Context) {
 	for s := range g.queue {
-		for i := s.from; i < s.to; i++ {
-			if !g.sendOne(ctx, &s.chunk.items[i]) {
+		for i := range s {
+			if !g.sendOne(ctx, &s[i]) {
 				return
 			}
 		}
