@@ -95,7 +95,7 @@ func (s *Sink) renew(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	p, err := newProducer(s.cfg, s.log)
+	p, err := newProducer(s.cfg, s.log, s.down)
 	if err != nil {
 		return err
 	}

@@ -54,9 +54,10 @@ type Config struct {
 	// Logger receives what the client has to say from warnings up, each
 	// line once a minute at most. Default: nothing is logged.
 	Logger *slog.Logger
-	// Dial opens connections, TLS included. Default: plain TCP.
+	// Dial opens connections, TLS included (tls.Dialer). Default: plain TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Options are applied after ours: SASL, and the needs of tests.
+	// Options are applied after ours: SASL, and the needs of tests. They
+	// must set neither a dialer nor a logger.
 	Options []kgo.Opt
 }
 

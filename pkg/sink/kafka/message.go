@@ -7,8 +7,8 @@ import (
 )
 
 // message is a client's record with the sink's record that it stands for.
-// Messages are pooled and their promise is bound once, so that a record costs
-// no allocation of ours.
+// Messages are used again and their promise is bound once, so that a record
+// costs no allocation of ours.
 type message struct {
 	kafka   kgo.Record
 	record  *sink.Record
@@ -17,11 +17,7 @@ type message struct {
 	promise func(*kgo.Record, error)
 }
 
-// message takes one from the pool.
-func (s *Sink) message() *message {
-	if m, ok := s.pool.Get().(*message); ok {
-		return m
-	}
+func (s *Sink) newMessage() *message {
 	m := &message{sink: s}
 	m.promise = m.done
 	return m
@@ -43,13 +39,20 @@ func (m *message) fill(r *sink.Record, size int) {
 	m.kafka.Headers = headers
 }
 
-// done is the promise: the client calls it once a record, one after the other.
-// It lets go of every byte of the record before its owner gets it back.
+// done is the promise: the client calls it once a record, one after the other,
+// and does not look at the record again. It lets go of every byte of the record
+// before its owner gets it back.
 func (m *message) done(_ *kgo.Record, err error) {
 	s, r, size := m.sink, m.record, m.size
 	m.record = nil
 	m.kafka.Key, m.kafka.Value = nil, nil
 	clear(m.kafka.Headers)
-	s.pool.Put(m)
-	s.finish(r, size, err)
+	var result error
+	if err != nil {
+		e := failed(r.Destination, err)
+		s.fail(e)
+		result = e
+	}
+	s.results(r, result)
+	s.window.leave(m, size)
 }

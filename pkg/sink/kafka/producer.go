@@ -29,8 +29,9 @@ type producer struct {
 	limits map[string]int
 }
 
-// newProducer makes a client. It does no I/O.
-func newProducer(cfg Config, log kgo.Logger) (*producer, error) {
+// newProducer makes a client. It does no I/O. Once down is closed the client
+// sends no more records.
+func newProducer(cfg Config, log kgo.Logger, down <-chan struct{}) (*producer, error) {
 	p := &producer{limits: make(map[string]int)}
 	compression, err := codec(cfg.Compression)
 	if err != nil {
@@ -41,6 +42,7 @@ func newProducer(cfg Config, log kgo.Logger) (*producer, error) {
 		kgo.ClientID(cfg.ClientID),
 		kgo.SoftwareNameAndVersion("outbox-cdc", "0"),
 		kgo.WithLogger(log),
+		kgo.Dialer(dialer(cfg, down)),
 		// Telemetry would hold Close for a second when a broker is frozen.
 		kgo.DisableClientMetrics(),
 
@@ -60,13 +62,9 @@ func newProducer(cfg Config, log kgo.Logger) (*producer, error) {
 		kgo.ProduceRequestTimeout(cfg.RequestTimeout),
 		kgo.RequestTimeoutOverhead(min(cfg.RequestTimeout, 15*time.Minute)),
 		kgo.RetryTimeout(cfg.RequestTimeout),
-		kgo.DialTimeout(cfg.RequestTimeout),
 		// Below the idle limits of common load balancers (350 s), above
 		// what would make every second event pay for a new connection.
 		kgo.ConnIdleTimeout(4 * time.Minute),
-	}
-	if cfg.Dial != nil {
-		opts = append(opts, kgo.Dialer(cfg.Dial))
 	}
 	p.client, err = kgo.NewClient(append(opts, cfg.Options...)...)
 	if err != nil {

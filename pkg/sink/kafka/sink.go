@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
@@ -26,7 +29,6 @@ type Sink struct {
 	log     *clientLog
 	window  *window
 	topics  *topics
-	pool    sync.Pool
 
 	producer atomic.Pointer[producer]
 	failure  atomic.Pointer[sink.Error] // why the sink is done
@@ -51,12 +53,12 @@ func New(cfg Config, results sink.Results) (*Sink, error) {
 	s := &Sink{
 		cfg:     cfg,
 		results: results,
-		log:     newClientLog(cfg.Logger),
-		window:  newWindow(cfg.MaxBufferedRecords, cfg.MaxBufferedBytes),
 		topics:  newTopics(),
 		down:    make(chan struct{}),
 	}
-	p, err := newProducer(cfg, s.log)
+	s.log = newClientLog(cfg.Logger, func(topic string, err error) { s.fail(failed(topic, err)) })
+	s.window = newWindow(cfg.MaxBufferedRecords, cfg.MaxBufferedBytes, s.newMessage)
+	p, err := newProducer(cfg, s.log, s.down)
 	if err != nil {
 		return nil, fmt.Errorf("kafka sink: %w", err)
 	}
@@ -79,33 +81,20 @@ func (s *Sink) Send(ctx context.Context, r *sink.Record) error {
 			return err
 		}
 	}
-	entered, err := s.window.enter(ctx, s.down, size)
+	m, err := s.window.enter(ctx, s.down, size)
 	if err != nil {
 		return err
 	}
 	if failure := s.failure.Load(); failure != nil {
-		if entered {
-			s.window.leave(size)
+		if m != nil {
+			s.window.leave(m, size)
 		}
 		return failure
 	}
-	m := s.message()
 	m.fill(r, size)
 	// Not ctx: the record would be cancelled with it after Send returned.
 	s.producer.Load().client.Produce(context.Background(), &m.kafka, m.promise)
 	return nil
-}
-
-// finish gives a record its result.
-func (s *Sink) finish(r *sink.Record, size int, err error) {
-	var result error
-	if err != nil {
-		e := failed(r.Destination, err)
-		s.fail(e)
-		result = e
-	}
-	s.results(r, result)
-	s.window.leave(size)
 }
 
 // fail makes the sink refuse all further records with e, unless it is done
@@ -125,7 +114,7 @@ func (s *Sink) Close(ctx context.Context) error {
 		return nil
 	}
 	client := s.producer.Load().client
-	flushed := client.Flush(ctx)
+	flushed := s.settle(ctx, client)
 	undelivered := s.window.inFlight()
 	s.fail(&sink.Error{
 		Kind: sink.Retriable, Scope: sink.ScopeBatch, Sink: Name, Reason: reasonClosed, Err: errClosed,
@@ -136,8 +125,43 @@ func (s *Sink) Close(ctx context.Context) error {
 	// client, so that they may still be outstanding when it returns.
 	client.Close()
 	<-s.window.empty()
-	if flushed != nil && undelivered > 0 {
-		return fmt.Errorf("close kafka sink: %d records without an answer: %w", undelivered, context.Cause(ctx))
+	if flushed != nil && undelivered > 0 && !errors.Is(flushed, errSettle) {
+		return fmt.Errorf("close kafka sink: %d records without an answer: %w", undelivered, flushed)
 	}
 	return nil
+}
+
+// settleTime is what records in flight are given to get their true result
+// after another one failed. Whatever has none by then is sent again.
+const settleTime = time.Second
+
+var errSettle = errors.New("the sink is done, not all records had an answer in time")
+
+// settle waits for everything in flight. Once the sink is done, what the fence
+// holds back can't settle any more, and so there is a limit.
+func (s *Sink) settle(ctx context.Context, client *kgo.Client) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	flushed := make(chan error, 1)
+	go func() {
+		if client.Flush(ctx) != nil { // its error is the context's
+			flushed <- context.Cause(ctx)
+			return
+		}
+		flushed <- nil
+	}()
+	select {
+	case err := <-flushed:
+		return err
+	case <-s.down:
+	}
+	timer := time.NewTimer(settleTime)
+	defer timer.Stop()
+	select {
+	case err := <-flushed:
+		return err
+	case <-timer.C:
+		cancel(errSettle)
+		return <-flushed
+	}
 }
