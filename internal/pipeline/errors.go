@@ -39,7 +39,7 @@ func (e *HoldError) Unwrap() error { return e.Err }
 // BusyError says that another process streams from the slot.
 type BusyError struct {
 	Slot string
-	PID  int32
+	PID  int
 }
 
 // Error names the slot and the process.

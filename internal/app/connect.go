@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/catalog"
+	"github.com/outbox-cdc/outbox-cdc/internal/config"
+	"github.com/outbox-cdc/outbox-cdc/internal/pgrepl"
+	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+)
+
+const (
+	// standbyPoll is the time between two looks whether the slot is free.
+	standbyPoll = time.Second
+	// inspectTimeout bounds all questions to the catalog at one connect.
+	inspectTimeout = 30 * time.Second
+)
+
+// connector reaches the server: first over an ordinary connection, to check
+// everything, then for replication.
+type connector struct {
+	cfg    *config.Config
+	tables *decoder.Tables
+}
+
+func (c *connector) connect(ctx context.Context) (pipeline.Session, error) {
+	conn, err := c.cfg.Database.ConnConfig()
+	if err != nil {
+		return nil, &pipeline.HoldError{Reason: err.Error(), Err: err}
+	}
+	slot, err := c.inspect(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	s, err := pgrepl.Connect(ctx, pgrepl.Config{
+		Conn: &conn.Config, Slot: c.cfg.Slot, Publication: c.cfg.Publication,
+		ApplicationName: applicationName(c.cfg),
+		SenderTimeout:   c.cfg.Database.WALSenderTimeout,
+		DecodingWorkMem: int64(c.cfg.Database.DecodingWorkMem),
+		MaxMessage:      int(c.cfg.MaxEventBytes),
+	})
+	if err != nil {
+		return nil, judgeConnect(err)
+	}
+	return &session{s, pipeline.SessionInfo{
+		Identity: s.Identity, SlotConfirmed: slot.ConfirmedFlush, SenderTimeout: s.SenderTimeout,
+	}}, nil
+}
+
+// inspect checks the server, the publication, the tables and the slot, and
+// reports everything at once.
+func (c *connector) inspect(ctx context.Context, cc *pgx.ConnConfig) (*catalog.Slot, error) {
+	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, cc)
+	if err != nil {
+		return nil, judgeConnect(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	report, err := catalog.Inspect(ctx, conn, catalog.Want{
+		Slot: c.cfg.Slot, Publication: c.cfg.Publication, Tables: c.tables,
+		ApplicationName: applicationName(c.cfg),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("inspect the server: %w", err)
+	}
+	if err := report.Err(); err != nil {
+		return nil, &pipeline.HoldError{Reason: err.Error(), Err: err}
+	}
+	if report.Slot.Active {
+		return nil, &pipeline.BusyError{Slot: c.cfg.Slot, PID: report.Slot.ActivePID}
+	}
+	return report.Slot, nil
+}
+
+// session is a checked replication connection.
+type session struct {
+	*pgrepl.Session
+	info pipeline.SessionInfo
+}
+
+func (s *session) Info() pipeline.SessionInfo { return s.info }
+
+func (s *session) Close(ctx context.Context) { _ = s.Session.Close(ctx) }
+
+func (s *session) Start(ctx context.Context, at decoder.LSN) (pipeline.Source, error) {
+	stream, err := s.Session.Start(ctx, at)
+	if err != nil {
+		return nil, judgeConnect(err)
+	}
+	return stream, nil
+}
+
+// applicationName shows in pg_stat_replication and pg_stat_activity.
+func applicationName(cfg *config.Config) string { return "outbox-cdc " + cfg.Name }

@@ -1,0 +1,97 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/config"
+	"github.com/outbox-cdc/outbox-cdc/internal/httpapi"
+	"github.com/outbox-cdc/outbox-cdc/internal/metrics"
+	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/format"
+	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
+	"github.com/outbox-cdc/outbox-cdc/pkg/router"
+)
+
+// errStreamEnded ends the listener when the pipeline has.
+var errStreamEnded = errors.New("the stream has ended")
+
+// Run streams until ctx ends. The error is a *pipeline.HoldError where an
+// operator must act and OUTBOX_CDC_ON_FATAL=exit says so.
+func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Version) error {
+	rules, err := router.New(cfg.Routes)
+	if err != nil {
+		return fmt.Errorf("OUTBOX_CDC_ROUTES: %w", err)
+	}
+	tables, err := outboxTables(cfg)
+	if err != nil {
+		return err
+	}
+	p, err := pipeline.New(pipeline.Config{
+		Log: log, Tables: tables, Router: rules, Format: format.NewRaw(cfg.Name),
+		Limits:         offset.Limits{Records: int64(cfg.MaxInFlightEvents), Bytes: int64(cfg.MaxInFlightBytes)},
+		Connect:        (&connector{cfg: cfg, tables: tables}).connect,
+		OpenSinks:      (&sinkOpener{cfg: cfg, log: log, kinds: rules.Sinks()}).open,
+		StatusInterval: cfg.Database.StatusInterval, BackoffMax: cfg.Database.ReconnectBackoffMax,
+		HoldRetry: cfg.HoldRetry, StandbyPoll: standbyPoll, ShutdownGrace: cfg.ShutdownGrace,
+		ExitOnHold: cfg.ExitOnFatal,
+	})
+	if err != nil {
+		return err
+	}
+	registry := prometheus.NewRegistry()
+	labels := metrics.Labels{Source: cfg.Name, Slot: cfg.Slot}
+	if err := metrics.Register(registry, p, labels, metrics.Build{Version: version.Version, Revision: version.Revision}); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
+	server, err := httpapi.Listen(ctx, httpapi.Config{
+		Address: cfg.ListenAddress, Metrics: registry, Pprof: cfg.Pprof, Log: log,
+		Status: func() httpapi.Status { return snapshot(cfg, version, p) },
+	})
+	if err != nil {
+		return err
+	}
+	greet(log, cfg, tables, rules, version, server.Address())
+	return runBoth(ctx, p, server)
+}
+
+// runBoth keeps the listener up until the pipeline has ended.
+func runBoth(ctx context.Context, p *pipeline.Pipeline, server *httpapi.Server) error {
+	// The listener outlives ctx: health must be told while the rest drains.
+	serving, stopServing := context.WithCancelCause(context.WithoutCancel(ctx))
+	streaming, stopStreaming := context.WithCancel(ctx)
+	defer stopStreaming()
+	var g errgroup.Group
+	g.Go(func() error {
+		defer stopServing(errStreamEnded)
+		return p.Run(streaming)
+	})
+	g.Go(func() error {
+		defer stopStreaming()
+		return server.Serve(serving)
+	})
+	return g.Wait()
+}
+
+// greet is the one line that says what this process will do.
+func greet(log *slog.Logger, cfg *config.Config, tables *decoder.Tables, rules *router.Router, v Version, address string) {
+	names := make([]string, 0, len(tables.Names()))
+	for _, n := range tables.Names() {
+		names = append(names, n.String())
+	}
+	labels := make([]string, 0, len(rules.Rules()))
+	for _, r := range rules.Rules() {
+		labels = append(labels, r.Name)
+	}
+	log.Info("outbox-cdc starts", "version", v.Version, "name", cfg.Name, "slot", cfg.Slot,
+		"publication", cfg.Publication, "tables", names, "routes", labels, "listen", address)
+	for _, w := range cfg.Warnings {
+		log.Warn(w)
+	}
+}
