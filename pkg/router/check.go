@@ -1,5 +1,7 @@
 package router
 
+import "slices"
+
 // checkRule finds what only a whole rule shows.
 func checkRule(r *Rule, f *faults) {
 	for _, d := range r.dests {
@@ -20,26 +22,19 @@ func checkRule(r *Rule, f *faults) {
 func checkRules(rules []*Rule, f *faults) {
 	addConditions(rules)
 	labels := make(map[string]*Rule, len(rules))
-	for i, r := range rules {
-		if before := shadowOf(rules[:i], r); before != nil {
-			f.add(r.at, "move it up, or remove it", "this rule is never reached: the one at line %d (%s) takes all its events", before.Line, quote(before.Pattern))
+	meanings := make([]meaning, 0, len(rules))
+	for _, r := range rules {
+		m := r.meaning()
+		if i := slices.IndexFunc(meanings, func(e meaning) bool { return e.shadows(&m) }); i >= 0 {
+			f.add(r.at, "move it up, or remove it", "this rule is never reached: the one at line %d (%s) takes all its events", rules[i].Line, quote(rules[i].Pattern))
 		} else if before := labels[r.Name]; before != nil {
 			f.add(r.nameAt, `give one of them another "name="`, "the label %s is also that of the rule at line %d", quote(r.Name), before.Line)
 		}
+		meanings = append(meanings, m)
 		if labels[r.Name] == nil {
 			labels[r.Name] = r
 		}
 	}
-}
-
-// shadowOf is the first earlier rule that leaves nothing for r.
-func shadowOf(earlier []*Rule, r *Rule) *Rule {
-	for _, e := range earlier {
-		if e.shadows(r) {
-			return e
-		}
-	}
-	return nil
 }
 
 // addConditions makes the default labels of rules with one pattern differ, so

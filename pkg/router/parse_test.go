@@ -2,9 +2,11 @@ package router_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/router"
 )
@@ -182,8 +184,10 @@ func TestParseAccepts(t *testing.T) {
 		{"quoted equals sign", `"a=b" -> kafka:x`, []rule{{"a=b", "a=b", 1}}},
 		{"options that say what this version does", "a -> kafka:x format=raw on_poison=halt null_payload=halt any_name=false", []rule{{"a", "a", 1}}},
 		{"any_name behind the destination", "a -> kafka:{tenant} any_name=true", []rule{{"a", "a", 1}}},
-		{"labels of one pattern", lines("a tenant=x -> kafka:x", "a tenant!=\"y z\" id=* -> kafka:y", "a -> kafka:z"),
-			[]rule{{"a tenant=x", "a", 1}, {"a tenant!=y z id=*", "a", 2}, {"a", "a", 3}}},
+		{
+			"labels of one pattern", lines("a tenant=x -> kafka:x", "a tenant!=\"y z\" id=* -> kafka:y", "a -> kafka:z"),
+			[]rule{{"a tenant=x", "a", 1}, {"a tenant!=y z id=*", "a", 2}, {"a", "a", 3}},
+		},
 		{"a condition alone is no longer label", "a tenant=x -> kafka:x", []rule{{"a", "a", 1}}},
 		{"a specific rule behind a wide one", "a.* -> kafka:x; a.b -> kafka:y", []rule{{"a.*", "a.*", 1}, {"a.b", "a.b", 1}}},
 		{"a wide condition first", "* tenant=* -> kafka:x; a -> kafka:y", []rule{{"*", "*", 1}, {"a", "a", 1}}},
@@ -234,7 +238,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%T of %q", err, text)
 		}
 		last := 1 + strings.Count(text, "\n")
-		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() { //nolint:errorlint // the join's own list is wanted.
+		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
 			errors.As(e, &one)
 			if one.Line < 1 || one.Line > last || one.Col < 1 || one.Col > len(text)+1 || one.Msg == "" || one.Hint == "" {
 				t.Fatalf("%q: bad fault %+v", text, one)
@@ -267,5 +271,21 @@ func checkRules(t *testing.T, text string, rules []*router.Rule) {
 	buf, err := r.Route(event(t, row{"type": "a", "tenant": "t", "headers": `{"x":"1"}`}), &d, nil)
 	if err == nil && (d.Rule == nil || len(buf) < len(d.Key) && len(buf) > 0) {
 		t.Fatalf("%q: decision %+v", text, d)
+	}
+}
+
+// Generated configurations have many rules; each is compared with all before.
+func TestParseTakesManyRules(t *testing.T) {
+	var b strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&b, "type-%d.*|other-%d tenant!=x -> kafka:topic-%d\n", i, i, i)
+	}
+	start := time.Now()
+	rules, err := router.Parse(b.String())
+	if err != nil || len(rules) != 2000 {
+		t.Fatalf("%d rules, %v", len(rules), err)
+	}
+	if d := time.Since(start); d > 10*time.Second {
+		t.Errorf("it took %v", d)
 	}
 }

@@ -56,39 +56,38 @@ func (r *Rule) matchesRest(ev *decoder.Event, scratch []byte) (bool, error) {
 	return true, nil
 }
 
-// shadows tells that r, standing before later, certainly takes all of its
-// events: it takes everything, or it has the same pattern and no condition
-// that later does not have too.
-func (r *Rule) shadows(later *Rule) bool {
-	if r.unconditional() {
+// meaning is a rule's pattern and conditions in a form that is equal for equal
+// ones. It is made once: every rule is compared with all before it.
+type meaning struct {
+	all   bool
+	types string
+	conds []string
+}
+
+func (r *Rule) meaning() meaning {
+	m := meaning{all: r.unconditional(), types: r.types.canonical()}
+	for _, list := range [][]cond{r.fixed, r.conds} {
+		for i := range list {
+			m.conds = append(m.conds, list[i].canonical())
+		}
+	}
+	return m
+}
+
+// shadows tells that a rule of meaning m, standing before a later one,
+// certainly takes all of its events: it takes everything, or it has the same
+// pattern and no condition that the later one does not have too.
+func (m *meaning) shadows(later *meaning) bool {
+	if m.all {
 		return true
 	}
-	if r.types.canonical() != later.types.canonical() {
+	if m.types != later.types {
 		return false
 	}
-	theirs := later.canonicalConds()
-	for _, c := range r.canonicalConds() {
-		if !slices.Contains(theirs, c) {
+	for _, c := range m.conds {
+		if !slices.Contains(later.conds, c) {
 			return false
 		}
 	}
 	return true
-}
-
-func (r *Rule) canonicalConds() []string {
-	var all []string
-	for _, list := range [][]cond{r.fixed, r.conds} {
-		for i := range list {
-			all = append(all, list[i].canonical())
-		}
-	}
-	return all
-}
-
-// FanOut is how many records the rule makes of one event; 0 for drop.
-func (r *Rule) FanOut() int { return len(r.dests) }
-
-// Uses tells whether the rule has a destination of this kind of sink.
-func (r *Rule) Uses(sink string) bool {
-	return slices.ContainsFunc(r.dests, func(d dest) bool { return d.sink == sink })
 }
