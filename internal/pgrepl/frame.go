@@ -54,6 +54,11 @@ const (
 	headKept = 64 << 10
 	// controlMax bounds every message that is not CopyData.
 	controlMax = 1 << 20
+	// copyDataMax bounds CopyData: the server builds it in one allocation,
+	// which is below 1 GiB. (PostgreSQL's MaxAllocSize.)
+	copyDataMax = 1<<30 - 1
+
+	typeParameterStatus = 'S'
 )
 
 // pgEpoch is the zero of the protocol's timestamps.
@@ -96,7 +101,7 @@ func parseControl(typ byte, body []byte) (f Frame, ok bool, err error) {
 		}
 		e := pgproto3.ErrorResponse(n)
 		return Frame{Kind: FrameNotice, Notice: (*pgconn.Notice)(pgconn.ErrorResponseToPgError(&e))}, true, nil
-	case 'S': // ParameterStatus: a reload changed a reported setting
+	case typeParameterStatus: // a reload changed a reported setting
 		return Frame{}, false, nil
 	case 'c', 'C', 'Z': // CopyDone, CommandComplete, ReadyForQuery
 		return Frame{}, false, ErrServerDone

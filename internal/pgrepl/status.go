@@ -2,6 +2,7 @@ package pgrepl
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -48,13 +49,18 @@ const writeTimeout = 10 * time.Second
 // that timed out a TLS connection can't be used any more.
 func (s *Stream) SendStatus(st Status) error {
 	now := time.Now()
-	if err := s.conn.SetWriteDeadline(now.Add(writeTimeout)); err != nil {
-		return fmt.Errorf("send a status to the server: %w", err)
-	}
-	if _, err := s.conn.Write(appendStatus(s.out[:0], st, now)); err != nil {
+	if err := s.write(appendStatus(s.out[:0], st, now), now.Add(writeTimeout)); err != nil {
 		return fmt.Errorf("send a status to the server: %w", err)
 	}
 	return nil
+}
+
+func (s *Stream) write(b []byte, deadline time.Time) error {
+	if err := s.conn.SetWriteDeadline(deadline); err != nil {
+		return err
+	}
+	_, err := s.conn.Write(b)
+	return err
 }
 
 // Finish sends the last status, waits until the server has taken it, at most
@@ -62,32 +68,35 @@ func (s *Stream) SendStatus(st Status) error {
 // thrown away: it will be sent again.
 func (s *Stream) Finish(st Status, deadline time.Time) error {
 	defer s.Close()
-	st.Reply = true
-	if err := s.SendStatus(st); err != nil {
-		return err
+	now := time.Now()
+	last := append(appendStatus(s.out[:0], st, now), 'c', 0, 0, 0, 4) // CopyDone
+	if err := s.write(last, earlier(deadline, now.Add(writeTimeout))); err != nil {
+		return fmt.Errorf("send the last status to the server: %w", err)
 	}
-	// A keepalive proves it only if it answers this status, so the ones that
-	// were on their way before are read first.
+	// The server reads in order, so its own CopyDone proves that it has the
+	// status. A keepalive proves nothing: it may have been on its way before.
 	for {
 		f, err := s.Next(deadline)
 		switch {
+		case errors.Is(err, ErrServerDone):
+			// Without a good-bye (Terminate) the server would log a lost
+			// connection; the status is safe either way.
+			_ = s.write([]byte{'X', 0, 0, 0, 4}, deadline)
+			return nil
 		case err != nil:
 			return fmt.Errorf("wait for the server to take the last status: %w", err)
-		case f.Kind == FrameNone:
+		case f.Kind == FrameNone && !time.Now().Before(deadline):
+			// Earlier it is only an Interrupt that comes late.
 			return fmt.Errorf("wait for the server to take the last status: %w", ErrSilent)
-		case f.Kind == FrameKeepalive && !f.ReplyRequested && !s.Buffered():
-			return s.terminate()
 		}
 	}
 }
 
-// terminate says good-bye, so that the server's log shows no lost connection.
-func (s *Stream) terminate() error {
-	bye := []byte{'c', 0, 0, 0, 4, 'X', 0, 0, 0, 4} // CopyDone, Terminate
-	if _, err := s.conn.Write(bye); err != nil {
-		return fmt.Errorf("end the replication stream: %w", err)
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
 	}
-	return nil
+	return b
 }
 
 // Close drops the connection. The server frees the slot at once.

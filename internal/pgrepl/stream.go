@@ -35,6 +35,7 @@ type Stream struct {
 	deadline time.Time // as set on conn
 	received time.Time // when the last bytes came
 	busy     bool
+	failed   error       // came with the last bytes; returned once they are used up
 	wake     atomic.Bool // set by Interrupt
 	out      [msgHeader + statusLen]byte
 }
@@ -51,8 +52,18 @@ func (s *Stream) Received() time.Time { return s.received }
 
 // Buffered tells that Next will return without reading from the socket.
 func (s *Stream) Buffered() bool {
-	b := s.buf[s.rd:s.wr]
-	return s.skip == 0 && len(b) >= msgHeader && len(b)-1 >= int(binary.BigEndian.Uint32(b[1:]))
+	for s.skip == 0 {
+		b := s.buf[s.rd:s.wr]
+		if len(b) < msgHeader || int64(len(b)-1) < int64(binary.BigEndian.Uint32(b[1:])) {
+			return false
+		}
+		if b[0] != typeParameterStatus || binary.BigEndian.Uint32(b[1:]) < 4 {
+			return true
+		}
+		// Next would pass over it and go on to the socket.
+		s.rd += 1 + int(binary.BigEndian.Uint32(b[1:]))
+	}
+	return false
 }
 
 // Next returns the next frame, or a FrameNone once the deadline has passed,
@@ -100,7 +111,7 @@ func (s *Stream) parse() (Frame, bool, error) {
 		switch {
 		case size < 0:
 			return Frame{}, false, &ProtocolError{typ, "length below 4"}
-		case typ != 'd' && size > controlMax:
+		case typ != 'd' && size > controlMax, size > copyDataMax:
 			return Frame{}, false, &ProtocolError{typ, fmt.Sprintf("%d bytes are too many", size)}
 		case typ == 'd' && size > int64(s.max):
 			if len(b) < msgHeader+headKept {
@@ -115,8 +126,9 @@ func (s *Stream) parse() (Frame, bool, error) {
 			s.reserve(msgHeader + int(size))
 			return Frame{}, false, nil
 		}
-		body := b[msgHeader : msgHeader+int(size)]
-		s.rd += msgHeader + int(size)
+		end := msgHeader + int(size)
+		body := b[msgHeader:end:end] // appending to a frame must not reach the next one
+		s.rd += end
 		if typ == 'd' {
 			f, err := parseCopyData(body)
 			return f, err == nil, err
@@ -145,17 +157,27 @@ func (s *Stream) reserve(n int) {
 	switch {
 	case n > len(s.buf):
 		// Grown only for as long as a large message needs it.
-		big := make([]byte, n+msgHeader)
-		s.wr = copy(big, s.buf[s.rd:s.wr])
-		s.buf, s.rd = big, 0
+		s.resize(n + msgHeader)
+	case n <= bufSize && len(s.buf) > 4*bufSize:
+		s.resize(bufSize)
 	case s.rd+n > len(s.buf):
 		s.wr = copy(s.buf, s.buf[s.rd:s.wr])
 		s.rd = 0
 	}
 }
 
+// resize moves the unread bytes to a new buffer.
+func (s *Stream) resize(n int) {
+	buf := make([]byte, n)
+	s.wr = copy(buf, s.buf[s.rd:s.wr])
+	s.buf, s.rd = buf, 0
+}
+
 // fill reads once. late: the deadline has passed, whether or not bytes came.
 func (s *Stream) fill(deadline time.Time) (late bool, err error) {
+	if s.failed != nil {
+		return false, s.failed
+	}
 	switch {
 	case s.rd == s.wr:
 		s.rd, s.wr = 0, 0
@@ -193,7 +215,9 @@ func (s *Stream) fill(deadline time.Time) (late bool, err error) {
 		return true, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read the replication stream: %w", err)
+		// TLS hands out the last bytes and the end of the stream together; the
+		// server's reason is in these bytes.
+		s.failed = fmt.Errorf("read the replication stream: %w", err)
 	}
 	return !now.Before(deadline), nil
 }
