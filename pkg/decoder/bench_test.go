@@ -6,9 +6,10 @@ import (
 )
 
 // benchRow is a row of nine columns with a payload of 450 bytes.
-func benchRow(t testing.TB) (d *Decoder, msg wire) {
+func benchRow(tb testing.TB) (d *Decoder, msg wire) {
+	tb.Helper()
 	rel := outbox("aggregate_type", "aggregate_id", "tenant", "created_at", "note")
-	d = session(t, mustTables(t, "public.outbox", ""), beginMsg(0x100), relationMsg(rel))
+	d = session(tb, mustTables(tb, "public.outbox", ""), beginMsg(0x100), relationMsg(rel))
 	msg = insertMsg(rel.ID, "6f1c1a52-3f0e-4f53-9a3f-0c2d2f3f5a11", "order.created", "customer-4711",
 		`{"x": "`+strings.Repeat("p", 440)+`"}`, "order", "4711", nil, "2026-01-02 03:04:05.678901+00", "not mapped")
 	return d, msg

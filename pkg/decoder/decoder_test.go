@@ -91,7 +91,9 @@ func TestDecodeRefusesState(t *testing.T) {
 		{"begin in a transaction", []wire{begin}, beginMsg(0x200), ErrInTransaction, ""},
 		{"begin at 0", nil, beginMsg(0), ErrOrder, ""},
 		{
-			"begin before the last end", []wire{begin, commitMsg(0x100, 0x180)}, beginMsg(0x17F), ErrOrder,
+			"begin before the last end",
+			[]wire{begin, commitMsg(0x100, 0x180)},
+			beginMsg(0x17F), ErrOrder,
 			"decode pgoutput Begin: the commit lies before the end of the last transaction",
 		},
 		{"commit outside", nil, commitMsg(0x100, 0x180), ErrNoTransaction, ""},
@@ -103,12 +105,16 @@ func TestDecodeRefusesState(t *testing.T) {
 		{"delete outside", []wire{begin, relation, commitMsg(0x100, 0x180)}, wire{'D'}.u32(16400).u8('K').tuple("a"), ErrNoTransaction, ""},
 		{"truncate of an unknown relation", []wire{begin, relation}, wire{'T'}.u32(2).u8(0).u32(16400).u32(1), ErrUnknownRelation, ""},
 		{
-			"column missing", []wire{begin, relation}, insertMsg(16400, "1", "t", "k"), ErrColumnCount,
+			"column missing",
+			[]wire{begin, relation},
+			insertMsg(16400, "1", "t", "k"), ErrColumnCount,
 			"decode pgoutput Insert of transaction 0/100 on table public.outbox: the row has not as many columns as its relation",
 		},
 		{"column too many on another table", []wire{begin, otherMsg()}, insertMsg(otherOID, "1", "2"), ErrColumnCount, ""},
 		{
-			"unchanged value", []wire{begin, relation}, insertMsg(16400, "1", "t", "k", ValueUnchanged), ErrUnchanged,
+			"unchanged value",
+			[]wire{begin, relation},
+			insertMsg(16400, "1", "t", "k", ValueUnchanged), ErrUnchanged,
 			`decode pgoutput Insert of transaction 0/100 on table public.outbox column "payload": an inserted row lacks a large value (unchanged TOAST)`,
 		},
 		{"binary value", []wire{begin, relation}, insertMsg(16400, ValueBinary, "t", "k", "{}"), ErrBinary, ""},
@@ -138,8 +144,7 @@ func TestDecodeRefusesMalformed(t *testing.T) {
 	for n := range row {
 		d := session(t, mustTables(t, "public.outbox", ""), beginMsg(0x100), relationMsg(outbox()))
 		_, _, err := d.Decode(row[:n], make([]byte, 0, len(row)), new(Event))
-		var e *ParseError
-		if !errors.As(err, &e) {
+		if _, ok := errors.AsType[*ParseError](err); !ok {
 			t.Errorf("an insert cut to %d bytes gave %v, want a ParseError", n, err)
 		}
 		want := Parse(row[:n], new(Message))

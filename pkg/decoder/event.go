@@ -49,7 +49,7 @@ func (e *Event) Size() int { return len(e.row) }
 // set gives all roles of the bit set the value that begins at row[start] and
 // ends where the row does so far.
 func (e *Event) set(roles uint32, start, end int) {
-	s := span{start: uint32(start) + 1, end: uint32(end) + 1}
+	s := span{start: uint32(start) + 1, end: uint32(end) + 1} //nolint:gosec // a message is smaller than 1 GB.
 	for ; roles != 0; roles &= roles - 1 {
 		e.spans[bits.TrailingZeros32(roles)] = s
 	}

@@ -137,7 +137,7 @@ func checkAgainstParse(t *testing.T, msg []byte, ev *Event) {
 			continue
 		}
 		for _, r := range Roles() {
-			if int(ev.Table.column[r]) != i+1 {
+			if ev.Table.column[r] != i+1 {
 				continue
 			}
 			if got := ev.Field(r); !bytes.Equal(got, want) || (got == nil) != (want == nil) {

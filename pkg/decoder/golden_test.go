@@ -24,28 +24,28 @@ const (
 )
 
 // goldenFiles are the captured files, one a major.
-func goldenFiles(t testing.TB) []string {
-	t.Helper()
+func goldenFiles(tb testing.TB) []string {
+	tb.Helper()
 	files, err := filepath.Glob("testdata/golden/pg*.txt")
 	if err != nil || len(files) != 5 {
-		t.Fatalf("want the golden files of five majors, got %v, %v", files, err)
+		tb.Fatalf("want the golden files of five majors, got %v, %v", files, err)
 	}
 	return files
 }
 
 // goldenLines are a file's lines; msg is nil for a comment or statement.
-func goldenLines(t testing.TB, file string) (lines []goldenLine) {
-	t.Helper()
+func goldenLines(tb testing.TB, file string) (lines []goldenLine) {
+	tb.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSuffix(line, "\n")
 		g := goldenLine{text: line}
 		if !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, ">") {
 			if g.msg, err = hex.DecodeString(line); err != nil {
-				t.Fatal(err)
+				tb.Fatal(err)
 			}
 		}
 		lines = append(lines, g)
@@ -117,7 +117,7 @@ func dumpLine(d *Decoder, msg []byte) string {
 		return fmt.Sprintf("%v on %v old %s new %s", m.Kind, d.Relation().TableName(), dumpTuple(m.Old), dumpTuple(m.New))
 	case OutcomeIgnored:
 	}
-	switch m.Kind {
+	switch m.Kind { //nolint:exhaustive // the others have an outcome of their own.
 	case KindOrigin:
 		return fmt.Sprintf("Origin %q at %v", m.Name, m.CommitLSN)
 	case KindType:
@@ -169,7 +169,7 @@ func dumpTuple(t Tuple) string {
 			parts = append(parts, "null")
 		case ValueUnchanged:
 			parts = append(parts, "unchanged")
-		default:
+		case ValueText, ValueBinary:
 			parts = append(parts, short(c.Value))
 		}
 	}

@@ -68,7 +68,7 @@ func (d *Decoder) row(r *reader, arena []byte, ev *Event) ([]byte, error) {
 			return nil, d.valueError(r, i, off-1)
 		}
 		value := off + 4
-		if len(data) < value || uint64(binary.BigEndian.Uint32(data[off:])) > uint64(len(data)-value) {
+		if len(data) < value || int64(binary.BigEndian.Uint32(data[off:])) > int64(len(data)-value) {
 			r.fail(r.off+off, errShort)
 			break
 		}

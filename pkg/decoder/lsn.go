@@ -14,7 +14,7 @@ var errLSN = errors.New(`want two hexadecimal numbers of up to 8 digits, such as
 
 // ParseLSN reads the server's text form, "16/B374D848". Leading zeros are accepted.
 func ParseLSN(s string) (LSN, error) {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] != '/' {
 			continue
 		}
@@ -33,7 +33,7 @@ func isHex32(s string) bool {
 	if s == "" || len(s) > 8 {
 		return false
 	}
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
 			return false
@@ -47,7 +47,7 @@ func (l LSN) String() string {
 	b := make([]byte, 0, 17)
 	b = appendUpperHex(b, uint32(l>>32), 1)
 	b = append(b, '/')
-	return string(appendUpperHex(b, uint32(l), 1))
+	return string(appendUpperHex(b, uint32(l&0xFFFFFFFF), 1))
 }
 
 // MarshalText makes an LSN a string in JSON and logs.

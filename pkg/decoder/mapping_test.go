@@ -70,7 +70,7 @@ func TestParseMappingFaults(t *testing.T) {
 		{"id=my-id", []string{`character 6: want a comma between roles, got '-'; quote names`}},
 		{"id=a,", []string{`character 6: a role is missing`}},
 		{"idd=a", []string{`character 1: there is no role "idd"; did you mean "id"?`}},
-		{"agregate_type=a", []string{`did you mean "aggregate_type"?`}},
+		{"aggregat_type=a", []string{`did you mean "aggregate_type"?`}},
 		{"zzzzzzzzzzzzzzz=a", []string{`there are aggregate_id aggregate_type correlation_id`}},
 		{"id=a,id=b", []string{`character 6: role "id" is set twice; separate alternatives with |`}},
 		{"=a", []string{`character 1: want a role or table, got '='`}},

@@ -28,8 +28,10 @@ func (d *Decoder) Oversized(head []byte) (*Event, error) {
 	case KindUpdate, KindDelete, KindMessage:
 		return nil, nil //nolint:nilnil // no event is a good answer
 	case KindInsert:
-	default:
+	case KindBegin, KindCommit, KindOrigin, KindRelation, KindType, KindTruncate, KindStreamAbort:
 		return nil, d.fail(ErrTooLarge)
+	default:
+		return nil, d.fail(unwanted(d.msg.Kind))
 	}
 	d.msg.OID = binary.BigEndian.Uint32(head[1:])
 	if err := d.find(d.msg.OID); err != nil {

@@ -168,5 +168,6 @@ func (r *reader) peek() byte {
 const postgresEpoch = 946_684_800_000_000
 
 func (r *reader) time() time.Time {
-	return time.UnixMicro(int64(r.uint64()) + postgresEpoch).UTC()
+	us := int64(r.uint64()) //nolint:gosec // two's complement on the wire.
+	return time.UnixMicro(us + postgresEpoch).UTC()
 }

@@ -25,7 +25,7 @@ const PositionLen = 28
 func (p Position) AppendText(b []byte) ([]byte, error) {
 	b = appendUpperHex(b, uint32(p.Commit>>32), 8)
 	b = append(b, '/')
-	b = appendUpperHex(b, uint32(p.Commit), 8)
+	b = appendUpperHex(b, uint32(p.Commit&0xFFFFFFFF), 8)
 	b = append(b, ':')
 	digits := 1
 	for x := p.Ordinal; x >= 10; x /= 10 {

@@ -55,7 +55,7 @@ func TestPositionOrder(t *testing.T) {
 		if got, want := p.Compare(q), cmp.Compare(p.String(), q.String()); got != want {
 			t.Fatalf("Compare(%v, %v) is %d, of the texts %d", p, q, got, want)
 		}
-		if p.Compare(q) != -q.Compare(p) || p.Compare(p) != 0 {
+		if p.Compare(q) != -q.Compare(p) || p.Compare(Position{p.Commit, p.Ordinal}) != 0 {
 			t.Fatalf("%v and %v have no order", p, q)
 		}
 		if want := fmt.Sprintf("%08X/%08X:%010d", uint64(p.Commit)>>32, uint32(p.Commit), p.Ordinal); p.String() != want || len(want) != PositionLen {

@@ -90,7 +90,7 @@ func (r *reader) cstring() []byte {
 func (r *reader) value() []byte {
 	at := r.off
 	n := r.uint32()
-	if uint64(n) > uint64(len(r.msg)-r.off) {
+	if int64(n) > int64(len(r.msg)-r.off) {
 		r.fail(at, errShort)
 		return nil
 	}
@@ -103,7 +103,7 @@ func (r *reader) value() []byte {
 // left, each element having at least size of them. So no allocation is larger
 // than the message that asks for it.
 func (r *reader) count(n uint32, size int) int {
-	if r.err != nil || uint64(n)*uint64(size) > uint64(len(r.msg)-r.off) {
+	if r.err != nil || int64(n)*int64(size) > int64(len(r.msg)-r.off) {
 		r.fail(r.off, errShort)
 		return 0
 	}

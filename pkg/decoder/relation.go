@@ -49,7 +49,7 @@ func (r *reader) relation() *Relation {
 		c.Key = r.flags(1) == 1
 		c.Name = string(r.cstring())
 		c.TypeOID = r.uint32()
-		c.TypeMod = int32(r.uint32())
+		c.TypeMod = int32(r.uint32()) //nolint:gosec // two's complement on the wire.
 	}
 	return rel
 }

@@ -114,11 +114,13 @@ func ambiguous(rel *Relation, r Role, a, b int) error {
 
 // missing is the error for a required role without a column.
 func missing(t *Table, r Role, names []ident) error {
-	wanted := make([]string, len(names))
-	for i, n := range names {
-		wanted[i] = n.text
+	wanted := make([]string, 0, len(names)+1)
+	for _, n := range names {
+		wanted = append(wanted, n.text)
 	}
-	var free, all []string
+	looked := clip(strings.Join(wanted, ", "))
+	all := make([]string, 0, len(t.Relation.Columns))
+	var free []string
 	for i, c := range t.Relation.Columns {
 		all = append(all, quoteIdent(clip(c.Name)))
 		if t.uses[i].roles == 0 {
@@ -132,5 +134,5 @@ func missing(t *Table, r Role, names []ident) error {
 		hint = ", there are " + clip(strings.Join(all, ", "))
 	}
 	return fmt.Errorf("no column for role %q: looked for %s%s; set OUTBOX_CDC_COLUMNS='%s: %s=%s'",
-		r, clip(strings.Join(wanted, ", ")), hint, t.Name, r, column)
+		r, looked, hint, t.Name, r, column)
 }

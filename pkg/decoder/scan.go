@@ -80,13 +80,12 @@ func (s *scanner) ident(what string) (ident, bool) {
 	c := s.peek()
 	at := s.off
 	var id ident
-	switch {
-	case c == '"':
+	if c == '"' {
 		var ok bool
 		if id, ok = s.quoted(); !ok {
 			return ident{}, false
 		}
-	default:
+	} else {
 		id.text = s.bare()
 	}
 	switch {

@@ -77,7 +77,7 @@ type Table struct {
 	Relation *Relation
 
 	// column is the index of each role's column plus one; 0 for none.
-	column [NumRoles]uint16
+	column [NumRoles]int
 	// uses has what is to be done with each of the relation's columns.
 	uses []use
 }
@@ -100,7 +100,7 @@ func (t *Table) Column(r Role) (name string, typeOID uint32, ok bool) {
 
 // bind gives a column a role.
 func (t *Table) bind(r Role, column int) {
-	t.column[r] = uint16(column + 1)
+	t.column[r] = column + 1
 	t.uses[column].roles |= 1 << r
 }
 

@@ -48,7 +48,7 @@ func foldASCII(s string) string {
 // quoteIdent quotes as the server's quote_ident does.
 func quoteIdent(s string) string {
 	safe := s != "" && (s[0] < '0' || s[0] > '9')
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		safe = safe && (c == '_' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9')
 	}

@@ -91,7 +91,7 @@ func (r *reader) columns(n int) Tuple {
 			r.fail(len(r.msg)-len(rest), errColumn)
 			return Tuple{}
 		}
-		if len(rest) < 5 || uint64(binary.BigEndian.Uint32(rest[1:])) > uint64(len(rest)-5) {
+		if len(rest) < 5 || int64(binary.BigEndian.Uint32(rest[1:])) > int64(len(rest)-5) {
 			r.fail(len(r.msg)-len(rest)+1, errShort)
 			return Tuple{}
 		}

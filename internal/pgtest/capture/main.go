@@ -50,5 +50,5 @@ func captureMajor(ctx context.Context, major int, out string) (err error) {
 		return err
 	}
 	header := fmt.Sprintf("# What PostgreSQL %d sent; made by internal/pgtest/capture.\n", major)
-	return os.WriteFile(filepath.Join(out, fmt.Sprintf("pg%d.txt", major)), append([]byte(header), text...), 0o644) //nolint:gosec // test data.
+	return os.WriteFile(filepath.Join(out, fmt.Sprintf("pg%d.txt", major)), append([]byte(header), text...), 0o644)
 }

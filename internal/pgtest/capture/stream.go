@@ -45,7 +45,7 @@ func play(ctx context.Context, url string) (text []byte, err error) {
 		if s.written == "" {
 			s.written = s.sql
 		}
-		for _, line := range strings.Split(strings.TrimSpace(s.written), "\n") {
+		for line := range strings.SplitSeq(strings.TrimSpace(s.written), "\n") {
 			fmt.Fprintf(&b, "> %s\n", strings.TrimSpace(line))
 		}
 		end, err := s.run(ctx, sql)
