@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,7 +58,8 @@ func TestRawHeaders(t *testing.T) {
 	}{
 		{"least", row{decoder.RoleID: "e", decoder.RoleType: "t"}, []string{"event-id=e", "event-type=t", shownPosition, shownSource}},
 		{
-			"most", row{
+			"most",
+			row{
 				decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleKey: "k", decoder.RoleOrder: "9",
 				decoder.RoleAggregateType: "at", decoder.RoleAggregateID: "ai", decoder.RoleSequence: "3",
 				decoder.RoleSchemaVersion: "2", decoder.RoleTenant: "acme", decoder.RoleCorrelationID: "c",
@@ -70,11 +72,13 @@ func TestRawHeaders(t *testing.T) {
 		},
 		{"empty is not absent", row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleTenant: ""}, []string{"event-id=e", "event-type=t", shownPosition, shownSource, "tenant="}},
 		{
-			"row headers", row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleHeaders: `{"b": "1", "a": 2.50, "n": null, "b": [1, {"x": null}], "Ключ": "\u00e9", "": ""}`},
+			"row headers",
+			row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleHeaders: `{"b": "1", "a": 2.50, "n": null, "b": [1, {"x": null}], "Ключ": "\u00e9", "": ""}`},
 			[]string{"event-id=e", "event-type=t", shownPosition, shownSource, "b=1", "a=2.50", `b=[1, {"x": null}]`, "Ключ=é", "="},
 		},
 		{
-			"the example of docs/formats.md", row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleHeaders: `{"region": "eu", "attempt": 2, "tags": ["a", "b"], "old": null}`},
+			"the example of docs/formats.md",
+			row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleHeaders: `{"region": "eu", "attempt": 2, "tags": ["a", "b"], "old": null}`},
 			[]string{"event-id=e", "event-type=t", shownPosition, shownSource, "region=eu", "attempt=2", `tags=["a", "b"]`},
 		},
 		{"no row headers in the object", row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleHeaders: `{}`}, []string{"event-id=e", "event-type=t", shownPosition, shownSource}},
@@ -219,4 +223,26 @@ func TestReservedCoversOurs(t *testing.T) {
 			t.Errorf("%q is reserved", name)
 		}
 	}
+}
+
+// One format serves any number of goroutines; the race detector watches.
+func TestRawIsSharedByGoroutines(t *testing.T) {
+	raw, ev := format.NewRaw("cdc"), event(fullRow())
+	var want sink.Record
+	if _, err := raw.Append(&want, ev, nil); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			var rec sink.Record
+			for range 200 {
+				if _, err := raw.Append(&rec, ev, nil); err != nil || !slices.Equal(show(rec.Headers), show(want.Headers)) {
+					t.Errorf("got %q, %v", show(rec.Headers), err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
