@@ -32,26 +32,24 @@ func BenchmarkDecodeInsert(b *testing.B) {
 	}
 }
 
+// BenchmarkDecodeOneRowTransaction is Begin, Insert and Commit.
 func BenchmarkDecodeOneRowTransaction(b *testing.B) {
 	d, msg := benchRow(b)
-	begin, commit := beginMsg(0x100), commitMsg(0x100, 0x100)
+	begin, commit := beginMsg(0), commitMsg(0x100, 0x108)
 	arena := make([]byte, 0, len(msg))
 	var ev Event
-	lsn := LSN(0x100)
+	if _, _, err := d.Decode(commit, arena, &ev); err != nil {
+		b.Fatal(err)
+	}
 	b.ReportAllocs()
-	for b.Loop() {
-		next := lsn + 0x100
-		if d.InTx() {
-			d.inTx = false
-		}
-		begin = begin[:1].u64(uint64(next)).u64(testTime).u32(testXID)
-		commit = commit[:2].u64(uint64(next)).u64(uint64(next) + 8).u64(testTime)
+	for lsn := uint64(0x200); b.Loop(); lsn += 0x100 {
+		begin = begin[:1].u64(lsn).u64(testTime).u32(testXID)
+		commit = commit[:2].u64(lsn).u64(lsn + 8).u64(testTime)
 		for _, m := range [...]wire{begin, msg, commit} {
 			if _, _, err := d.Decode(m, arena, &ev); err != nil {
 				b.Fatal(err)
 			}
 		}
-		lsn = next
 	}
 }
 

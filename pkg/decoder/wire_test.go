@@ -83,30 +83,30 @@ func outbox(more ...string) *Relation {
 	return rel
 }
 
-func mustTables(t testing.TB, names, mapping string) *Tables {
-	t.Helper()
+func mustTables(tb testing.TB, names, mapping string) *Tables {
+	tb.Helper()
 	n, err := ParseTables(names)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	m, err := ParseMapping(mapping)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	tables, err := NewTables(n, m)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return tables
 }
 
 // session is a decoder that has got messages so far without an error.
-func session(t testing.TB, tables *Tables, msgs ...wire) *Decoder {
-	t.Helper()
+func session(tb testing.TB, tables *Tables, msgs ...wire) *Decoder {
+	tb.Helper()
 	d := New(tables)
 	for _, msg := range msgs {
 		if _, _, err := d.Decode(msg, make([]byte, 0, len(msg)), new(Event)); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return d
