@@ -34,7 +34,7 @@ type verdict struct {
 }
 
 const (
-	remedyTopic   = "create the topic: kafka-topics.sh --bootstrap-server BROKER --create --topic TOPIC"
+	remedyTopic   = "create the topic: kafka-topics.sh --bootstrap-server BROKER --create --topic"
 	remedyWrite   = "grant WRITE and DESCRIBE on the topic to the connector's principal"
 	remedyLogin   = "check the connector's credentials and security protocol"
 	remedyBatch   = "the broker named no record: send the failed ones alone to find it"
@@ -129,8 +129,12 @@ func unanswered(topic string, err error) *sink.Error {
 }
 
 func (v verdict) error(topic string, scope sink.Scope, err error) *sink.Error {
+	remedy := v.remedy
+	if v.reason == reasonTopicMissing {
+		remedy += " " + topic
+	}
 	return &sink.Error{
 		Kind: v.kind, Scope: scope, Sink: Name, Destination: topic,
-		Reason: v.reason, Err: err, Remedy: v.remedy,
+		Reason: v.reason, Err: err, Remedy: remedy,
 	}
 }
