@@ -60,7 +60,7 @@ func (p *parser) list(name string) []string {
 	}
 	if slices.Contains(parts, "") {
 		p.badValue(s, v, "has an empty element; remove the extra comma")
-		return nil
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	}
 	return parts
 }

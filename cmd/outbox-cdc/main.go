@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/config"
+	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
+)
+
+// The exit codes. Supervisors rely on them.
+const (
+	exitOK            = 0
+	exitUnexpected    = 1
+	exitConfiguration = 2
+	exitOperator      = 3
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	// The first signal asks for an orderly stop; with the handler gone, the
+	// second one ends the process at once.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	err := rootCommand().ExecuteContext(ctx)
+	var said *saidError
+	if err != nil && !errors.As(err, &said) {
+		fmt.Fprintln(os.Stderr, "outbox-cdc:", err)
+	}
+	return exitCode(err)
+}
+
+// saidError ends a command whose output has told already what is wrong.
+type saidError struct{ code int }
+
+func (e *saidError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// usageError is a wrong command line.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+
+func (e *usageError) Unwrap() error { return e.err }
+
+// operatorError is what an operator must mend on a server.
+type operatorError struct{ err error }
+
+func (e *operatorError) Error() string { return e.err.Error() }
+
+func (e *operatorError) Unwrap() error { return e.err }
+
+func exitCode(err error) int {
+	var (
+		said     *saidError
+		usage    *usageError
+		operator *operatorError
+		faults   *config.Error
+		hold     *pipeline.HoldError
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &said):
+		return said.code
+	case errors.As(err, &usage), errors.As(err, &faults):
+		return exitConfiguration
+	case errors.As(err, &operator), errors.As(err, &hold):
+		return exitOperator
+	}
+	return exitUnexpected
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/config"
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/router"
+	"github.com/outbox-cdc/outbox-cdc/pkg/sink/kafka"
+)
+
+// Lint is the config.Validator of what the packages behind it understand:
+// tables, columns, rules, and what the rules make necessary. It is all that can
+// be found offline.
+func Lint(cfg *config.Config) []error {
+	return slices.Concat(lintTables(cfg), lintRoutes(cfg))
+}
+
+func lintTables(cfg *config.Config) []error {
+	mapping, errMapping := decoder.ParseMapping(cfg.Columns)
+	faults := split("COLUMNS", errMapping)
+	if cfg.Tables == "" {
+		return faults // config says that they are required
+	}
+	names, err := decoder.ParseTables(cfg.Tables)
+	faults = append(split("TABLES", err), faults...)
+	if err == nil && errMapping == nil {
+		_, err = decoder.NewTables(names, mapping)
+		faults = append(faults, split("COLUMNS", err)...)
+	}
+	return faults
+}
+
+func lintRoutes(cfg *config.Config) []error {
+	if cfg.Routes == "" {
+		return nil
+	}
+	rules, err := router.New(cfg.Routes)
+	if err != nil {
+		return split("ROUTES", err)
+	}
+	if slices.Contains(rules.Sinks(), kafka.Name) && len(cfg.Kafka.Brokers) == 0 {
+		return []error{config.Require("KAFKA_BROKERS", "a rule says kafka; set it to host:port of one or more brokers")}
+	}
+	return nil
+}
+
+// split gives each of the joined errors as a fault of the setting.
+func split(setting string, err error) []error {
+	if err == nil {
+		return nil
+	}
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return []error{config.Invalid(setting, err)}
+	}
+	var faults []error
+	for _, e := range joined.Unwrap() {
+		faults = append(faults, split(setting, e)...)
+	}
+	return faults
+}

@@ -1,0 +1,77 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/catalog"
+	"github.com/outbox-cdc/outbox-cdc/internal/config"
+)
+
+// setupWait bounds how long the creation of the slot waits for running
+// transactions.
+const setupWait = 30 * time.Second
+
+// SetupScript is the SQL of a set-up, for a DBA; it asks no server.
+func SetupScript(cfg *config.Config, role string) (string, error) {
+	tables, err := outboxTables(cfg)
+	if err != nil {
+		return "", err
+	}
+	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Role: role}
+	return s.Script(), nil
+}
+
+// Setup makes what is missing of publication, slot and the role's attribute,
+// says each step on w, and ends with the warnings that are left. Errors are for
+// an operator; they hold neither URL nor password.
+func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) error {
+	tables, err := outboxTables(cfg)
+	if err != nil {
+		return err
+	}
+	cc, err := cfg.Database.ConnConfig()
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, cc)
+	if err != nil {
+		return judgeConnect(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Role: role}
+	if err := runSteps(ctx, conn, &s, w); err != nil {
+		return err
+	}
+	report, err := catalog.Inspect(ctx, conn, catalog.Want{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables})
+	if err != nil {
+		return err
+	}
+	for _, f := range report.Findings {
+		if f.Status == catalog.Warn {
+			fmt.Fprintf(w, "warn  %s\n", f)
+		}
+	}
+	return report.Err()
+}
+
+func runSteps(ctx context.Context, conn *pgx.Conn, s *catalog.Setup, w io.Writer) error {
+	steps, err := s.Plan(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if len(steps) == 0 {
+		fmt.Fprintln(w, "nothing to do: role, publication and slot are there")
+	}
+	for _, step := range steps {
+		fmt.Fprintf(w, "%s ... (waits up to %v for running transactions)\n  %s\n", step.Why, setupWait, step.SQL)
+		if err := catalog.Apply(ctx, conn, step, setupWait); err != nil {
+			return err
+		}
+	}
+	return nil
+}
