@@ -16,8 +16,7 @@ func decision(tb failer, r *router.Router, of row) string {
 	tb.Helper()
 	var d router.Decision
 	_, err := r.Route(event(tb, of), &d, nil)
-	var refused *sink.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*sink.Error](err); ok {
 		return refused.Reason
 	}
 	return d.Rule.Name + " " + show(d.Targets) + " " + showKey(d.Key)

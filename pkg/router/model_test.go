@@ -67,27 +67,23 @@ func drawAlternatives(t *rapid.T, globs []string) string {
 func (r modelRule) text(t *rapid.T, name string) string {
 	blank := func() string { return rapid.SampledFrom([]string{" ", "\t", "  "}).Draw(t, "blank") }
 	goesOn := func() string { return rapid.SampledFrom([]string{" ", "\n\n ", " # why\r\n"}).Draw(t, "goes on") }
-	s := drawAlternatives(t, r.globs)
+	words := []string{drawAlternatives(t, r.globs)}
 	for _, c := range r.conds {
 		op := map[bool]string{false: "=", true: "!="}[c.negate]
-		s += blank() + c.field + op + drawAlternatives(t, c.globs)
+		words = append(words, c.field+op+drawAlternatives(t, c.globs))
 	}
-	dests := r.dests
-	if len(dests) == 0 {
-		dests = []string{"drop"}
+	dests := []string{"drop"}
+	if len(r.dests) > 0 {
+		dests = nil
 	}
-	s += blank() + "->" + goesOn()
-	for i, d := range dests {
-		if i > 0 {
-			s += "," + goesOn()
-		}
-		s += quoted(t, d)
+	for _, d := range r.dests {
+		dests = append(dests, quoted(t, d))
 	}
-	s += blank() + "name=" + name
+	words = append(words, "->"+goesOn()+strings.Join(dests, ","+goesOn()), "name="+name)
 	if r.key != "" {
-		s += blank() + "key={" + r.key + "}"
+		words = append(words, "key={"+r.key+"}")
 	}
-	return s + rapid.SampledFrom([]string{"\n", " ;", " # end\n"}).Draw(t, "end")
+	return strings.Join(words, blank()) + rapid.SampledFrom([]string{"\n", " ;", " # end\n"}).Draw(t, "end")
 }
 
 // anyGlob is the definition of a list of globs as a regular expression.
