@@ -152,6 +152,18 @@ func TestDecodeRefusesMalformed(t *testing.T) {
 			t.Errorf("an insert cut to %d bytes: Decode says %v, Parse %v", n, err, want)
 		}
 	}
+	for _, msg := range []wire{
+		wire{'I'}.u32(16400).u8('K').tuple("1", "t", nil, "{}"),
+		wire{'I'}.u32(16400).u8('N').u16(4).u8('t').value("1").u8('x').u8('n').u8('n'),
+		append(insertMsg(16400, "1", "t", nil, "{}"), 0),
+		wire{'I'}.u32(16400).u8('N').u16(4).u8('t').u32(0xFFFFFFFF).u8('n').u8('n').u8('n'),
+	} {
+		d := session(t, mustTables(t, "public.outbox", ""), beginMsg(0x100), relationMsg(outbox()))
+		arena, _, err := d.Decode(msg, make([]byte, 0, len(msg)), new(Event))
+		if want := Parse(msg, new(Message)); err == nil || want == nil || err.Error() != want.Error() || len(arena) != 0 {
+			t.Errorf("%x: Decode says %v, Parse %v", []byte(msg), err, want)
+		}
+	}
 	other := insertMsg(otherOID, "x")
 	d := session(t, mustTables(t, "public.outbox", ""), beginMsg(0x100), otherMsg())
 	if _, _, err := d.Decode(append(other, 0), nil, new(Event)); !errors.Is(err, errTrailing) {

@@ -54,6 +54,7 @@ func TestParseTablesFaults(t *testing.T) {
 		{"public.\"\xff\"", []string{`the table name is not valid UTF-8 without zero bytes`}},
 		{"public.\xff", []string{`want a table name, got '�'`}},
 		{`a.b, c.d, a."b"`, []string{`character 11: table a.b is named twice`}},
+		{`a-"x,y", b`, []string{`character 2: table "a" needs its schema`, `character 11: table "b" needs its schema`}},
 		{`ü.é, x, "y"."z" w`, []string{`character 7: table "x" needs its schema`, `character 17: want a comma between tables, got 'w'`}},
 	}
 	for _, tt := range tests {
