@@ -5,6 +5,7 @@
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS  := -s -w -X main.version=$(VERSION)
+PKG      ?= ./...
 FUZZTIME ?= 10s
 ENGINE   ?= docker build
 
@@ -41,7 +42,8 @@ test-matrix: pg ## the tests again on every PostgreSQL major, one after another
 lint: ## golangci-lint, tidy modules, no dead code (the first run builds the linters: minutes)
 	$(call tool,golangci-lint) golangci-lint run
 	$(GO) mod tidy -diff
-	@test -z "$$($(call tool,deadcode) deadcode -test ./... | tee /dev/stderr)"
+	@dead=$$($(call tool,deadcode) deadcode -test ./...) || exit 1; \
+		test -z "$$dead" || { echo "$$dead"; exit 1; }
 
 fmt: ## format every file
 	$(call tool,golangci-lint) golangci-lint fmt
@@ -49,8 +51,8 @@ fmt: ## format every file
 race: pg ## the tests five times over with the race detector
 	$(GO) test -race -shuffle=on -count=5 -timeout 60m ./...
 
-fuzz: ## every fuzz target for FUZZTIME (10s)
-	@$(GO) list ./... | while read -r package; do \
+fuzz: ## every fuzz target in PKG (all) for FUZZTIME (10s)
+	@$(GO) list $(PKG) | while read -r package; do \
 		for target in $$($(GO) test -list '^Fuzz' "$$package" | grep '^Fuzz'); do \
 			echo "== $$package $$target"; \
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
@@ -63,9 +65,9 @@ cover: pg ## coverage of all packages by all tests, into bin/cover.html
 	$(GO) tool cover -func=bin/cover.out | tail -1
 	$(GO) tool cover -html=bin/cover.out -o bin/cover.html
 
-bench: ## micro benchmarks ten times over, summed up by benchstat
+bench: ## the micro benchmarks in PKG (all) ten times over, summed up by benchstat
 	@mkdir -p bin
-	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./pkg/... ./internal/... | tee bin/bench.txt
+	$(GO) test -run '^$$' -bench . -benchmem -count 10 $(PKG) | tee bin/bench.txt
 	$(call tool,benchstat) benchstat bin/bench.txt
 
 image: ## build the container image; ENGINE="buildah build" or "podman build" work as well

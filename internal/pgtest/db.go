@@ -13,7 +13,7 @@ import (
 )
 
 // dropLimit bounds the removal of a test's database.
-const dropLimit = 20 * time.Second
+const dropLimit = time.Minute
 
 // DB is a database of one test.
 type DB struct {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	startLimit = time.Minute      // for a start whose context has no earlier end
-	closeLimit = 20 * time.Second // for Close, which has no context
+	startLimit = 2 * time.Minute  // for a start whose context has no earlier end
+	closeLimit = 30 * time.Second // for Close, which has no context
 )
 
 // errPortTaken is a start that failed because somebody listens on the port.
