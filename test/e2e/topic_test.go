@@ -1,0 +1,103 @@
+package e2e
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+)
+
+// record is what a consumer gets.
+type record struct {
+	id        string
+	key       []byte // nil: none
+	value     []byte
+	headers   map[string]string
+	partition int32
+	offset    int64
+	commit    decoder.LSN
+	ordinal   uint64
+}
+
+// ends are the offsets behind the last record of each partition.
+func (r *rig) ends(topic string) []int64 {
+	infos := r.cluster.PartitionInfos(topic)
+	ends := make([]int64, len(infos))
+	for i, info := range infos {
+		ends[i] = info.HighWatermark
+	}
+	return ends
+}
+
+// stored is the number of records in the topic.
+func (r *rig) stored(topic string) (n int64) {
+	for _, end := range r.ends(topic) {
+		n += end
+	}
+	return n
+}
+
+// records reads the whole topic, each partition in its order.
+func (r *rig) records(topic string) []record {
+	r.tb.Helper()
+	ends := r.ends(topic)
+	from := map[int32]kgo.Offset{}
+	var want int64
+	for p, end := range ends {
+		if end > 0 {
+			from[int32(p)] = kgo.NewOffset().AtStart()
+		}
+		want += end
+	}
+	if want == 0 {
+		return nil
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(r.cluster.ListenAddrs()...),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}))
+	if err != nil {
+		r.tb.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(r.tb.Context(), patience)
+	defer cancel()
+	all := make([]record, 0, want)
+	for int64(len(all)) < want {
+		fetches := client.PollFetches(ctx)
+		if err := fetches.Err(); err != nil {
+			r.tb.Fatalf("read topic %s: %d of %d records: %v", topic, len(all), want, err)
+		}
+		fetches.EachRecord(func(k *kgo.Record) { all = append(all, r.parse(k)) })
+	}
+	slices.SortStableFunc(all, func(a, b record) int {
+		return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.offset, b.offset))
+	})
+	return all
+}
+
+// parse reads the headers that every record has.
+func (r *rig) parse(k *kgo.Record) record {
+	rec := record{key: k.Key, value: k.Value, partition: k.Partition, offset: k.Offset, headers: map[string]string{}}
+	for _, h := range k.Headers {
+		rec.headers[h.Key] = string(h.Value)
+	}
+	rec.id = rec.headers["event-id"]
+	var high, low uint32
+	if _, err := fmt.Sscanf(rec.headers["position"], "%08X/%08X:%010d", &high, &low, &rec.ordinal); err != nil {
+		r.tb.Errorf("record %s has position %q: %v", rec.id, rec.headers["position"], err)
+	}
+	rec.commit = decoder.LSN(high)<<32 | decoder.LSN(low)
+	return rec
+}
+
+// awaitStored waits until the topic has n records.
+func (r *rig) awaitStored(topic string, n int64) {
+	r.tb.Helper()
+	eventually(r.tb, patience, fmt.Sprintf("%d records in topic %s", n, topic), func(context.Context) (bool, any) {
+		have := r.stored(topic)
+		return have >= n, have
+	})
+}
