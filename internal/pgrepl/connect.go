@@ -78,6 +78,12 @@ func (s *Session) identify(ctx context.Context) error {
 		return fmt.Errorf("read wal_sender_timeout: %w", err)
 	}
 	s.SenderTimeout = time.Duration(ms) * time.Millisecond
+	// Decoding runs in transactions of its own, which a limit of the role would
+	// end. It can't be pinned at startup: PostgreSQL has it only since 17.
+	_, err = s.conn.Exec(ctx, "SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'transaction_timeout'").ReadAll()
+	if err != nil {
+		return fmt.Errorf("switch transaction_timeout off: %w", err)
+	}
 	return nil
 }
 

@@ -73,21 +73,42 @@ func (s *Stream) Finish(st Status, deadline time.Time) error {
 	if err := s.write(last, earlier(deadline, now.Add(writeTimeout))); err != nil {
 		return fmt.Errorf("send the last status to the server: %w", err)
 	}
-	// The server reads in order, so its own CopyDone proves that it has the
-	// status. A keepalive proves nothing: it may have been on its way before.
-	for {
-		f, err := s.Next(deadline)
-		switch {
-		case errors.Is(err, ErrServerDone):
-			// Without a good-bye (Terminate) the server would log a lost
-			// connection; the status is safe either way.
-			_ = s.write([]byte{'X', 0, 0, 0, 4}, deadline)
-			return nil
-		case err != nil:
-			return fmt.Errorf("wait for the server to take the last status: %w", err)
-		case f.Kind == FrameNone && !time.Now().Before(deadline):
-			// Earlier it is only an Interrupt that comes late.
-			return fmt.Errorf("wait for the server to take the last status: %w", ErrSilent)
+	if err := s.awaitDone(deadline); err != nil {
+		return fmt.Errorf("wait for the server to take the last status: %w", err)
+	}
+	// Without a good-bye (Terminate) the server would log a lost connection;
+	// the status is safe either way.
+	_ = s.write([]byte{'X', 0, 0, 0, 4}, deadline)
+	return nil
+}
+
+// finishRead is for how long awaitDone reads before it holds the server up.
+const finishRead = 50 * time.Millisecond
+
+// awaitDone reads until the server's CopyDone. The server reads in order, so
+// this proves that it has the status before ours. A keepalive proves nothing:
+// it may have been on its way before.
+//
+// A walsender that is never held up while it sends a large transaction looks
+// for statuses only after half of wal_sender_timeout. So when data keeps coming
+// we stop reading, for longer each time, until the connection is full.
+func (s *Stream) awaitDone(deadline time.Time) error {
+	for hold := finishRead; ; hold *= 2 {
+		began := time.Now()
+		// An Interrupt that comes late may cut a read short.
+		for until := earlier(deadline, began.Add(finishRead)); time.Now().Before(until); {
+			if _, err := s.Next(until); errors.Is(err, ErrServerDone) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return ErrSilent
+		}
+		if s.received.After(began) {
+			<-time.After(min(hold, left/2))
 		}
 	}
 }

@@ -33,6 +33,8 @@ func (s *Server) serve(nc net.Conn) {
 			})
 		case strings.Contains(q.String, "wal_sender_timeout"):
 			answer(b, []string{"setting"}, []string{strconv.FormatInt(s.opts.SenderTimeout.Milliseconds(), 10)})
+		case strings.Contains(q.String, "transaction_timeout"):
+			answer(b, []string{"set_config"}, []string{"0"})
 		case strings.HasPrefix(q.String, "START_REPLICATION") && s.opts.StartError == nil:
 			s.stream(b, nc, q.String)
 			return
