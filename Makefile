@@ -23,8 +23,8 @@ help: ## list the targets
 build: ## build bin/outbox-cdc, static
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/outbox-cdc ./cmd/outbox-cdc
 
-demo: ## show the whole thing working, on servers of its own
-	$(GO) run ./examples/demo
+demo: build ## show the whole thing working, on servers of its own; DEMO_FOR=10m keeps it going
+	@DEMO_CONNECTOR=bin/outbox-cdc $(GO) run ./examples/demo
 
 test: pg ## everything that must pass: vet, and all tests with the race detector
 	$(GO) vet ./...
