@@ -20,28 +20,26 @@ const (
 // acts are what there is to see. They end early, without an error, when playing
 // ends; live is the life of connector and consumer.
 func (d *demo) acts(playing, live context.Context) error {
+	for _, act := range []func(playing, live context.Context) error{d.calmAct, d.killAct, d.quietAct, d.lastAct} {
+		if playing.Err() != nil {
+			break
+		}
+		if err := act(playing, live); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *demo) calmAct(playing, _ context.Context) error {
 	d.screen.chapter("3. Writers: business rows and events in one transaction")
 	d.screen.say("%d writers on the same %d orders: commits, rollbacks, savepoints,", writers, orderCount)
 	d.screen.say("statements of %d rows, updates and deletes of outbox rows", bulk)
 	d.consumer.show(4)
-	if err := d.writeFor(playing, d.opts.part(partCalm)); err != nil {
-		return err
-	}
-	if playing.Err() != nil {
-		return nil
-	}
-	if err := d.killAct(playing, live); err != nil {
-		return err
-	}
-	if playing.Err() != nil {
-		return nil
-	}
-	if err := d.quietAct(playing, live); err != nil {
-		return err
-	}
-	if playing.Err() != nil {
-		return nil
-	}
+	return d.writeFor(playing, d.opts.part(partCalm))
+}
+
+func (d *demo) lastAct(playing, _ context.Context) error {
 	d.screen.chapter("6. Writers again")
 	d.consumer.show(1)
 	return d.writeFor(playing, d.opts.part(partLast))

@@ -109,7 +109,8 @@ func (c *consumer) print(rec *kgo.Record) {
 func (c *consumer) totals() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	lines := []string{fmt.Sprintf("%-10s %9s %9s %6s", "topic", "partition", "records", "keys")}
+	lines := make([]string, 0, 1+len(c.records))
+	lines = append(lines, fmt.Sprintf("%-10s %9s %9s %6s", "topic", "partition", "records", "keys"))
 	places := slices.SortedFunc(maps.Keys(c.records), func(a, b place) int {
 		if a.topic != b.topic {
 			return slices.Compare([]byte(a.topic), []byte(b.topic))

@@ -38,7 +38,7 @@ type screen struct {
 func newScreen(out io.Writer, noColor bool) *screen {
 	s := &screen{out: out}
 	if f, ok := out.(*os.File); ok {
-		s.tty = term.IsTerminal(int(f.Fd())) //nolint:gosec // a file descriptor fits an int
+		s.tty = term.IsTerminal(int(f.Fd()))
 	}
 	s.color = s.tty && !noColor
 	return s
@@ -78,7 +78,7 @@ func (s *screen) progress(text string) {
 	defer s.mu.Unlock()
 	if s.tty {
 		s.live = s.fit("   " + text)
-		fmt.Fprint(s.out, clearLine+s.live)
+		s.put(clearLine + s.live)
 		return
 	}
 	if now := time.Now(); now.Sub(s.lastly) >= plainEvery {
@@ -93,7 +93,7 @@ func (s *screen) fit(text string) string {
 	if !ok {
 		return text
 	}
-	width, _, err := term.GetSize(int(f.Fd())) //nolint:gosec // a file descriptor fits an int
+	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil || width <= 0 || len(text) < width {
 		return text
 	}
@@ -105,18 +105,21 @@ func (s *screen) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.live != "" {
-		fmt.Fprint(s.out, clearLine)
+		s.put(clearLine)
 		s.live = ""
 	}
 }
 
 func (s *screen) write(text string) {
 	if s.live == "" {
-		fmt.Fprintln(s.out, text)
+		s.put(text + "\n")
 		return
 	}
-	fmt.Fprint(s.out, clearLine+text+"\n"+s.live)
+	s.put(clearLine + text + "\n" + s.live)
 }
+
+// put ignores errors: there is nobody left to tell.
+func (s *screen) put(text string) { _, _ = io.WriteString(s.out, text) }
 
 func (s *screen) style(style, text string) string {
 	if !s.color {
