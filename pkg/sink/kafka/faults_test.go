@@ -3,7 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -58,7 +58,7 @@ func checkOrder(t *testing.T, c *kfake.Cluster, topic string, runs ...int) {
 	at := 0
 	for _, n := range runs {
 		for i := range n {
-			if got := string(all[at].Value); got != fmt.Sprint(i) {
+			if got := string(all[at].Value); got != strconv.Itoa(i) {
 				t.Fatalf("record %d is %q, want %d", at, got, i)
 			}
 			at++
@@ -128,7 +128,7 @@ func TestFrozenBroker(t *testing.T) {
 	}
 	frozen := freezeAndTell(t, c)
 	for i := range 500 {
-		if err := s.Send(t.Context(), record("orders", fmt.Sprint(i), "v")); err != nil {
+		if err := s.Send(t.Context(), record("orders", strconv.Itoa(i), "v")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -199,7 +199,7 @@ func TestLeaderMoves(t *testing.T) {
 	n := 0
 	for range rounds {
 		for range each {
-			if err := s.Send(t.Context(), record("orders", "k", fmt.Sprint(n))); err != nil {
+			if err := s.Send(t.Context(), record("orders", "k", strconv.Itoa(n))); err != nil {
 				t.Fatal(err)
 			}
 			n++
@@ -224,7 +224,7 @@ func TestBrokerGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 30 {
-		if err := s.Send(t.Context(), record("orders", "k", fmt.Sprint(i))); err != nil {
+		if err := s.Send(t.Context(), record("orders", "k", strconv.Itoa(i))); err != nil {
 			t.Fatal(err)
 		}
 	}

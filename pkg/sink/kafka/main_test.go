@@ -2,7 +2,7 @@ package kafka
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -137,7 +137,7 @@ func record(topic, key, value string) *sink.Record {
 func sendAll(tb testing.TB, s *Sink, topic string, n int) {
 	tb.Helper()
 	for i := range n {
-		if err := s.Send(tb.Context(), record(topic, "k", fmt.Sprint(i))); err != nil {
+		if err := s.Send(tb.Context(), record(topic, "k", strconv.Itoa(i))); err != nil {
 			tb.Fatalf("send %d: %v", i, err)
 		}
 	}

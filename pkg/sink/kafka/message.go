@@ -31,12 +31,7 @@ func (m *message) fill(r *sink.Record, size int) {
 	m.kafka.Key = r.Key
 	m.kafka.Value = r.Value
 	m.kafka.Timestamp = r.Time
-	headers := m.kafka.Headers[:0]
-	for i := range r.Headers {
-		h := &r.Headers[i]
-		headers = append(headers, kgo.RecordHeader{Key: h.Name, Value: h.Value})
-	}
-	m.kafka.Headers = headers
+	m.kafka.Headers = sharedHeaders(r.Headers)
 }
 
 // done is the promise: the client calls it once a record, one after the other,
@@ -45,8 +40,7 @@ func (m *message) fill(r *sink.Record, size int) {
 func (m *message) done(_ *kgo.Record, err error) {
 	s, r, size := m.sink, m.record, m.size
 	m.record = nil
-	m.kafka.Key, m.kafka.Value = nil, nil
-	clear(m.kafka.Headers)
+	m.kafka.Key, m.kafka.Value, m.kafka.Headers = nil, nil, nil
 	var result error
 	if err != nil {
 		e := failed(r.Destination, err)

@@ -12,13 +12,13 @@ import (
 // client is replaced.
 const maxTopics = 4096
 
-// unknownTopicRetries is how often the client asks again for a topic that was
-// there when we looked and has gone since. With metadataMinAge it bounds the
-// time until its records fail; more than zero, because a broker that has just
-// started does not know all topics.
+// metadataMinAge is the pause between two looks at the cluster, and so between
+// two tries of a batch that a broker could not store. unknownTopicRetries times
+// that is how long a topic may be gone that was there when we looked, before its
+// records fail: a broker that has just started does not know all topics.
 const (
-	unknownTopicRetries = 5
-	metadataMinAge      = time.Second
+	metadataMinAge      = 250 * time.Millisecond
+	unknownTopicRetries = 20
 )
 
 // producer is one client and the batch limits that it has been given.

@@ -3,7 +3,7 @@ package sinktest
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
@@ -20,7 +20,7 @@ func (s *suite) closeExpired() {
 	}
 	sent := []*sink.Record{first}
 	for i := range 50 {
-		r := newRecord(s.features.Destinations[0], "k", fmt.Sprint(i))
+		r := newRecord(s.features.Destinations[0], "k", strconv.Itoa(i))
 		s.send(r)
 		sent = append(sent, r)
 	}
@@ -101,7 +101,7 @@ func (s *suite) doneAfterFailure() {
 		if time.Now().After(deadline) {
 			s.Fatalf("send takes records %v after the destination refused one", patience)
 		}
-		refused = s.subject.Sink.Send(s.Context(), newRecord(s.features.Destinations[0], "k", fmt.Sprint(i)))
+		refused = s.subject.Sink.Send(s.Context(), newRecord(s.features.Destinations[0], "k", strconv.Itoa(i)))
 		if refused == nil {
 			taken++
 		}
@@ -119,7 +119,7 @@ func (s *suite) doneAfterFailure() {
 	for i, r := range stored {
 		want := "first"
 		if i > 0 {
-			want = fmt.Sprint(i - 1)
+			want = strconv.Itoa(i - 1)
 		}
 		if string(r.Value) != want {
 			s.Fatalf("record %d stored is %q, want %q: a later one overtook the refused one", i, r.Value, want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -153,7 +154,7 @@ func (s *suite) sendOutlivesContext() {
 	ctx, cancel := context.WithCancel(s.Context())
 	var sent []*sink.Record
 	for i := range 20 {
-		r := newRecord(s.features.Destinations[0], "k", fmt.Sprint(i))
+		r := newRecord(s.features.Destinations[0], "k", strconv.Itoa(i))
 		if err := s.subject.Sink.Send(ctx, r); err != nil {
 			s.Fatal(err)
 		}
@@ -166,7 +167,7 @@ func (s *suite) sendOutlivesContext() {
 func (s *suite) closeFlushes() {
 	var sent []*sink.Record
 	for i := range 100 {
-		r := newRecord(s.features.Destinations[0], fmt.Sprint(i), "v")
+		r := newRecord(s.features.Destinations[0], strconv.Itoa(i), "v")
 		s.send(r)
 		sent = append(sent, r)
 	}
