@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -29,11 +30,24 @@ func run() int {
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
 	err := rootCommand().ExecuteContext(ctx)
-	var said *saidError
-	if err != nil && !errors.As(err, &said) {
-		fmt.Fprintln(os.Stderr, "outbox-cdc:", err)
-	}
+	complain(os.Stderr, err)
 	return exitCode(err)
+}
+
+// complain says what is wrong unless the command has done so.
+func complain(w io.Writer, err error) {
+	var said *saidError
+	var faults *config.Error
+	switch {
+	case err == nil, errors.As(err, &said):
+	case errors.As(err, &faults):
+		fmt.Fprintln(w, "outbox-cdc: the configuration can't be used:")
+		for _, f := range faults.Faults {
+			fmt.Fprintln(w, " ", f)
+		}
+	default:
+		fmt.Fprintln(w, "outbox-cdc:", err)
+	}
 }
 
 // saidError ends a command whose output has told already what is wrong.

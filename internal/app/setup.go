@@ -44,7 +44,11 @@ func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) er
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Role: role}
-	if err := runSteps(ctx, conn, &s, w); err != nil {
+	plan, err := s.Plan(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err := runSteps(ctx, conn, plan, w); err != nil {
 		return err
 	}
 	report, err := catalog.Inspect(ctx, conn, catalog.Want{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables})
@@ -52,22 +56,21 @@ func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) er
 		return err
 	}
 	for _, f := range report.Findings {
-		if f.Status == catalog.Warn {
+		if f.Status == catalog.Warn && f.Name != catalog.UncoveredRows {
 			fmt.Fprintf(w, "warn  %s\n", f)
 		}
+	}
+	for _, f := range plan.Uncovered {
+		fmt.Fprintf(w, "warn  %s\n", f)
 	}
 	return report.Err()
 }
 
-func runSteps(ctx context.Context, conn *pgx.Conn, s *catalog.Setup, w io.Writer) error {
-	steps, err := s.Plan(ctx, conn)
-	if err != nil {
-		return err
-	}
-	if len(steps) == 0 {
+func runSteps(ctx context.Context, conn *pgx.Conn, plan *catalog.Plan, w io.Writer) error {
+	if len(plan.Steps) == 0 {
 		fmt.Fprintln(w, "nothing to do: role, publication and slot are there")
 	}
-	for _, step := range steps {
+	for _, step := range plan.Steps {
 		fmt.Fprintf(w, "%s ... (waits up to %v for running transactions)\n  %s\n", step.Why, setupWait, step.SQL)
 		if err := catalog.Apply(ctx, conn, step, setupWait); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 )
 
-var pool = pgtest.NewPool(pgtest.Options{Settings: map[string]string{"max_prepared_transactions": "5"}})
+var pool = pgtest.NewPool(pgtest.Options{Settings: map[string]string{"max_prepared_transactions": "5", "autovacuum": "off"}})
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pool.Main(m)) }
 

@@ -65,10 +65,19 @@ func (s *Setup) Script() string {
 // what somebody else may rely on.
 var ErrManual = errors.New("not changed by setup")
 
-// Plan compares the server with what is wanted and gives the steps that are
-// missing, none when all is there. The error joins everything that stands in
-// the way, with what to do about it.
-func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) ([]Step, error) {
+// Plan is what a set-up will do.
+type Plan struct {
+	// Steps are in the order in which they must run; none when all is there.
+	Steps []Step
+	// Uncovered are the warnings about rows that are there before the slot.
+	// Only now can they be counted exactly: the slot's catalog_xmin may lie
+	// below them when other transactions run.
+	Uncovered []Finding
+}
+
+// Plan compares the server with what is wanted. The error joins everything that
+// stands in the way, with what to do about it.
+func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) (*Plan, error) {
 	want := Want{Slot: s.Slot, Publication: s.Publication, Tables: s.Tables}
 	report, err := Inspect(ctx, conn, want)
 	if err != nil {
@@ -82,8 +91,12 @@ func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
+	plan := &Plan{Steps: steps}
 	var left []error
 	for _, f := range report.Findings {
+		if f.Status == Warn && f.Name == UncoveredRows {
+			plan.Uncovered = append(plan.Uncovered, f)
+		}
 		if f.Status == Fail && !mends(f, pub, report.Slot) {
 			left = append(left, fmt.Errorf("%s (%w)", f, ErrManual))
 		}
@@ -91,11 +104,11 @@ func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) ([]Step, error) {
 	if len(left) > 0 {
 		return nil, errors.Join(left...)
 	}
-	steps = append(steps, s.publicationSteps(report, pub)...)
+	plan.Steps = append(plan.Steps, s.publicationSteps(report, pub)...)
 	if report.Slot == nil {
-		steps = append(steps, Step{SQL: createSlotSQL(s.Slot), Why: "create replication slot " + identifier(s.Slot), slot: true})
+		plan.Steps = append(plan.Steps, Step{SQL: createSlotSQL(s.Slot), Why: "create replication slot " + identifier(s.Slot), slot: true})
 	}
-	return steps, nil
+	return plan, nil
 }
 
 // mends tells whether a failure goes away by the plan. A slot that is there

@@ -23,12 +23,12 @@ func setupFor(t *testing.T, db *pgtest.DB, names string) (Setup, Want) {
 // apply plans and runs all steps, and gives what they were for.
 func apply(t *testing.T, conn *pgx.Conn, s Setup) []string {
 	t.Helper()
-	steps, err := s.Plan(t.Context(), conn)
+	plan, err := s.Plan(t.Context(), conn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var why []string
-	for _, step := range steps {
+	for _, step := range plan.Steps {
 		if err := Apply(t.Context(), conn, step, wait); err != nil {
 			t.Fatal(err)
 		}
@@ -105,12 +105,25 @@ func TestSetupLeavesWhatOthersMayUse(t *testing.T) {
 			for sql := range strings.SplitSeq(strings.ReplaceAll(tc.ddl, "SLOT", w.Slot), "; then ") {
 				db.Exec(t, sql) // a slot is not made in a transaction that writes
 			}
-			steps, err := s.Plan(t.Context(), db.Conn(t))
-			if !errors.Is(err, ErrManual) || !strings.Contains(err.Error(), tc.part) || steps != nil {
-				t.Errorf("got %v, %v, want %q", steps, err, tc.part)
+			plan, err := s.Plan(t.Context(), db.Conn(t))
+			if !errors.Is(err, ErrManual) || !strings.Contains(err.Error(), tc.part) || plan != nil {
+				t.Errorf("got %v, %v, want %q", plan, err, tc.part)
 			}
 		})
 	}
+}
+
+// TestSetupCountsRowsBeforeTheSlot: while others have transactions open, only
+// the plan can count them all.
+func TestSetupCountsRowsBeforeTheSlot(t *testing.T) {
+	db := pool.NewDB(t)
+	db.Exec(t, outboxDDL+`INSERT INTO outbox SELECT gen_random_uuid(), 'a', 'k', '{}' FROM generate_series(1, 2)`)
+	s, _ := setupFor(t, db, "public.outbox")
+	plan, err := s.Plan(t.Context(), db.Conn(t))
+	if err != nil || len(plan.Uncovered) != 1 {
+		t.Fatalf("plan %+v, %v", plan, err)
+	}
+	expect(t, plan.Uncovered[0], Warn, "public.outbox: 2 rows are from before the slot")
 }
 
 func TestSetupRole(t *testing.T) {
@@ -153,11 +166,11 @@ func TestSlotWaitsAndNamesWhoBlocks(t *testing.T) {
 	}
 	s, w := setupFor(t, db, "public.outbox")
 	conn := db.Conn(t)
-	steps, err := s.Plan(t.Context(), conn)
-	if err != nil || len(steps) != 1 {
-		t.Fatalf("plan %v, %v", steps, err)
+	plan, err := s.Plan(t.Context(), conn)
+	if err != nil || len(plan.Steps) != 1 {
+		t.Fatalf("plan %v, %v", plan, err)
 	}
-	err = Apply(t.Context(), conn, steps[0], 300*time.Millisecond)
+	err = Apply(t.Context(), conn, plan.Steps[0], 300*time.Millisecond)
 	for _, part := range []string{
 		"create replication slot " + w.Slot, "did not end within 300ms",
 		fmt.Sprintf("pid %d (nightly job)", open.PgConn().PID()), "prepared transaction 'it''s prepared'", "pg_terminate_backend",
@@ -174,7 +187,7 @@ func TestSlotWaitsAndNamesWhoBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Apply(t.Context(), conn, steps[0], wait); err != nil {
+	if err := Apply(t.Context(), conn, plan.Steps[0], wait); err != nil {
 		t.Errorf("with nobody in the way: %v", err)
 	}
 	if got := blockers(t.Context(), conn); !strings.HasPrefix(got, "they have ended since") {

@@ -9,6 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
+// UncoveredRows names the finding about rows from before the slot.
+const UncoveredRows = "slot.uncovered_rows"
+
 // countLimit bounds how many rows are counted; above it the planner's estimate
 // does.
 const countLimit = 100_000
@@ -25,17 +28,16 @@ func judgeUncovered(ctx context.Context, conn *pgx.Conn, fs *findings, found []c
 		if c.table == nil {
 			continue
 		}
-		const name = "slot.uncovered_rows"
 		subject := c.rel.TableName().String()
 		if !c.rel.canSelect || c.rel.rowSecurity {
-			fs.add(name, Skip, subject, "", "needs SELECT on the table, without row-level security, to count rows from before the slot")
+			fs.add(UncoveredRows, Skip, subject, "", "needs SELECT on the table, without row-level security, to count rows from before the slot")
 			continue
 		}
 		n, exact, err := countBefore(ctx, conn, c.rel, slot)
 		var pgErr *pgconn.PgError
 		switch {
 		case errors.As(err, &pgErr):
-			fs.add(name, Skip, subject, "", "rows from before the slot could not be counted (SQLSTATE %s)", pgErr.Code)
+			fs.add(UncoveredRows, Skip, subject, "", "rows from before the slot could not be counted (SQLSTATE %s)", pgErr.Code)
 			continue
 		case err != nil:
 			return fmt.Errorf("count rows of %s: %w", subject, err)
@@ -46,11 +48,11 @@ func judgeUncovered(ctx context.Context, conn *pgx.Conn, fs *findings, found []c
 		}
 		switch {
 		case n == 0:
-			fs.ok(name, subject, "no rows from before the slot")
+			fs.ok(UncoveredRows, subject, "no rows from before what the slot covers")
 		case slot != nil && slot.Transactions != 0:
-			fs.ok(name, subject, "%s rows are from before the slot or were delivered; they do not arrive again", many)
+			fs.ok(UncoveredRows, subject, "%s rows are from before the slot or were delivered; they do not arrive again", many)
 		default:
-			fs.add(name, Warn, subject, "deliver them by other means (such as the relay that was used so far) if nobody has, or delete them",
+			fs.add(UncoveredRows, Warn, subject, "deliver them by other means (such as the relay that was used so far) if nobody has, or delete them",
 				"%s rows are from before the slot: they never arrive by themselves", many)
 		}
 	}
@@ -58,7 +60,9 @@ func judgeUncovered(ctx context.Context, conn *pgx.Conn, fs *findings, found []c
 }
 
 // countBefore counts rows that are older than what the slot sends; all of them
-// when there is no slot. It is exact up to countLimit.
+// when there is no slot. It is exact up to countLimit; with a slot it may miss
+// rows of transactions that ended while older ones ran, which catalog_xmin
+// can't tell from later ones.
 func countBefore(ctx context.Context, conn *pgx.Conn, r *relation, slot *Slot) (n int64, exact bool, err error) {
 	if r.estimate > countLimit && !r.partitioned() {
 		return int64(r.estimate), false, nil
