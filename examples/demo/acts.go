@@ -21,7 +21,7 @@ const (
 // ends; live is the life of connector and consumer.
 func (d *demo) acts(playing, live context.Context) error {
 	for _, act := range []func(playing, live context.Context) error{d.calmAct, d.killAct, d.quietAct, d.lastAct} {
-		if playing.Err() != nil {
+		if over(playing) {
 			break
 		}
 		if err := act(playing, live); err != nil {
@@ -30,6 +30,8 @@ func (d *demo) acts(playing, live context.Context) error {
 	}
 	return nil
 }
+
+func over(ctx context.Context) bool { return ctx.Err() != nil }
 
 func (d *demo) calmAct(playing, _ context.Context) error {
 	d.screen.chapter("3. Writers: business rows and events in one transaction")
