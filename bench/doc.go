@@ -1,0 +1,4 @@
+// Package bench measures what an event costs us: the whole pipeline, from
+// pgoutput bytes to the broker's answer, with everything else in another
+// process. Run it with "make bench".
+package bench
