@@ -65,7 +65,7 @@ func (l *clientLog) Log(level kgo.LogLevel, msg string, keyvals ...any) {
 	if level == kgo.LogLevelError {
 		to = slog.LevelError
 	}
-	l.logger.Log(context.Background(), to, "kafka client: "+msg, keyvals...) //nolint:sloglint // the client's own text and fields
+	l.logger.Log(context.Background(), to, "kafka client: "+msg, keyvals...)
 }
 
 func (l *clientLog) signal(msg string, keyvals []any) {
@@ -92,7 +92,7 @@ func (l *clientLog) signal(msg string, keyvals []any) {
 // warn logs a message of ours under the same rule.
 func (l *clientLog) warn(msg string, keyvals ...any) {
 	if l.due(msg) {
-		l.logger.Warn(msg, keyvals...) //nolint:sloglint // passed through
+		l.logger.Warn(msg, keyvals...)
 	}
 }
 

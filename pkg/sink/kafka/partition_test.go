@@ -14,9 +14,9 @@ import (
 // signed arithmetic. The golden hashes are those of Kafka's own UtilsTest.
 func murmur2(data []byte) int32 {
 	const m, r = int32(0x5bd1e995), 24
-	shift := func(x int32, n uint) int32 { return int32(uint32(x) >> n) } //nolint:gosec // Java's >>>
-	length := int32(len(data))                                            //nolint:gosec // test keys are short
-	h := int32(-1756908916) ^ length                                      // seed 0x9747b28c
+	shift := func(x int32, n uint) int32 { return int32(uint32(x) >> n) }
+	length := int32(len(data))
+	h := int32(-1756908916) ^ length // seed 0x9747b28c
 	for i := 0; i+4 <= len(data); i += 4 {
 		k := int32(data[i]) | int32(data[i+1])<<8 | int32(data[i+2])<<16 | int32(data[i+3])<<24
 		k *= m

@@ -266,7 +266,7 @@ func TestWriteNotGranted(t *testing.T) {
 		}
 		resp := req.ResponseKind().(*kmsg.MetadataResponse)
 		rt := kmsg.NewMetadataResponseTopic()
-		rt.Topic = kmsg.StringPtr("orders")
+		rt.Topic = new("orders")
 		rt.AuthorizedOperations = 1 << 8 // DESCRIBE
 		resp.Topics = append(resp.Topics, rt)
 		return resp, nil, true

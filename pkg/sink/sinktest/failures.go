@@ -18,8 +18,9 @@ func (s *suite) closeExpired() {
 	if s.subject.Stall != nil {
 		s.subject.Stall(s)
 	}
-	sent := []*sink.Record{first}
-	for i := range 50 {
+	const more = 50
+	sent := append(make([]*sink.Record, 0, 1+more), first)
+	for i := range more {
 		r := newRecord(s.features.Destinations[0], "k", strconv.Itoa(i))
 		s.send(r)
 		sent = append(sent, r)
@@ -106,8 +107,7 @@ func (s *suite) doneAfterFailure() {
 			taken++
 		}
 	}
-	var e *sink.Error
-	if !errors.As(refused, &e) {
+	if _, ok := errors.AsType[*sink.Error](refused); !ok {
 		s.Fatalf("send gave %v, want a *sink.Error", refused)
 	}
 	s.close()

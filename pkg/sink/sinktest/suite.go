@@ -52,7 +52,7 @@ func (s *suite) closeAndVerify(sent []*sink.Record, copies []sink.Record) {
 
 func (s *suite) orderPerKey() {
 	const keys, rounds = 40, 25
-	var sent []*sink.Record
+	sent := make([]*sink.Record, 0, rounds*keys*len(s.features.Destinations))
 	for i := range rounds {
 		for k := range keys {
 			for _, d := range s.features.Destinations {
@@ -78,7 +78,7 @@ func (s *suite) recordsAreFree() {
 		scribble(r)
 		free <- r
 	}
-	var want []sink.Record
+	want := make([]sink.Record, 0, n)
 	for i := range n {
 		r := s.next(free)
 		copy(r.Key, fmt.Sprintf("key-%04d", i%7))
@@ -152,8 +152,9 @@ func (s *suite) sendAfterEnd() {
 // taken and must be delivered.
 func (s *suite) sendOutlivesContext() {
 	ctx, cancel := context.WithCancel(s.Context())
-	var sent []*sink.Record
-	for i := range 20 {
+	const n = 20
+	sent := make([]*sink.Record, 0, n)
+	for i := range n {
 		r := newRecord(s.features.Destinations[0], "k", strconv.Itoa(i))
 		if err := s.subject.Sink.Send(ctx, r); err != nil {
 			s.Fatal(err)
@@ -165,8 +166,9 @@ func (s *suite) sendOutlivesContext() {
 }
 
 func (s *suite) closeFlushes() {
-	var sent []*sink.Record
-	for i := range 100 {
+	const n = 100
+	sent := make([]*sink.Record, 0, n)
+	for i := range n {
 		r := newRecord(s.features.Destinations[0], strconv.Itoa(i), "v")
 		s.send(r)
 		sent = append(sent, r)

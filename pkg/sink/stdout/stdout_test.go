@@ -151,7 +151,8 @@ func TestLine(t *testing.T) {
 		want   string
 	}{
 		{
-			"all", sink.Record{
+			"all",
+			sink.Record{
 				Destination: "orders", Time: at, Key: []byte("17"), Value: []byte(`{"total": 1}`),
 				Headers: []sink.Header{{Name: "event-id", Value: []byte("a1")}},
 			},
@@ -160,11 +161,13 @@ func TestLine(t *testing.T) {
 		{"null", sink.Record{Destination: "d"}, `{"destination":"d","key":null,"headers":[],"value":null}`},
 		{"empty", sink.Record{Destination: "d", Key: []byte{}, Value: []byte{}}, `{"destination":"d","key":"","headers":[],"value":""}`},
 		{
-			"not text", sink.Record{Destination: "d", Key: []byte{0xff}, Value: []byte("a\xc3"), Headers: []sink.Header{{Name: "\xfe", Value: []byte{0x80}}}},
+			"not text",
+			sink.Record{Destination: "d", Key: []byte{0xff}, Value: []byte("a\xc3"), Headers: []sink.Header{{Name: "\xfe", Value: []byte{0x80}}}},
 			`{"destination":"d","key_base64":"/w==","headers":[{"name_base64":"/g==","value_base64":"gA=="}],"value_base64":"YcM="}`,
 		},
 		{
-			"escapes, and none that JSON does not need", sink.Record{Destination: "d", Key: []byte("\"\\\n\r\t\x00\x1f\x7f"), Value: []byte("<ü>&'/\u2028\U0001F600")},
+			"escapes, and none that JSON does not need",
+			sink.Record{Destination: "d", Key: []byte("\"\\\n\r\t\x00\x1f\x7f"), Value: []byte("<ü>&'/\u2028\U0001F600")},
 			`{"destination":"d","key":"\"\\\n\r\t\u0000\u001f` + "\x7f" + `","headers":[],"value":"<ü>&'/` + "\u2028\U0001F600" + `"}`,
 		},
 	} {
