@@ -36,8 +36,7 @@ func checkCommand(opts *options) *cobra.Command {
 				show = showJSON
 			}
 			cfg, err := opts.load()
-			var faults *config.Error
-			if errors.As(err, &faults) {
+			if _, ok := errors.AsType[*config.Error](err); ok {
 				return answer(cmd.OutOrStdout(), app.CheckFaults(err, buildVersion()), show, exitConfiguration)
 			}
 			if err != nil {

@@ -31,7 +31,7 @@ func lintCommand(opts *options) *cobra.Command {
 				return err
 			}
 			for _, w := range cfg.Warnings {
-				fmt.Fprintln(cmd.ErrOrStderr(), "warning:", w)
+				cmd.PrintErrln("warning:", w)
 			}
 			if show {
 				return printEffective(cmd.OutOrStdout(), cfg)

@@ -41,14 +41,17 @@ func complain(w io.Writer, err error) {
 	switch {
 	case err == nil, errors.As(err, &said):
 	case errors.As(err, &faults):
-		fmt.Fprintln(w, "outbox-cdc: the configuration can't be used:")
+		say(w, "outbox-cdc: the configuration can't be used:")
 		for _, f := range faults.Faults {
-			fmt.Fprintln(w, " ", f)
+			say(w, "  "+f.Error())
 		}
 	default:
-		fmt.Fprintln(w, "outbox-cdc:", err)
+		say(w, "outbox-cdc: "+err.Error())
 	}
 }
+
+// say writes a line to where a failed write can't be told either.
+func say(w io.Writer, line string) { _, _ = fmt.Fprintln(w, line) }
 
 // saidError ends a command whose output has told already what is wrong.
 type saidError struct{ code int }

@@ -14,7 +14,7 @@ lists them. Without a command it does "run".
 
 Exit codes: 0 stopped, 1 unexpected, 2 configuration, 3 an operator must act.`
 
-const rootExample = `  export OUTBOX_CDC_DATABASE_URL='postgres://cdc:secret@db.internal/shop'
+const rootExample = `  export OUTBOX_CDC_DATABASE_URL='postgres://cdc@db.internal/shop'
   export OUTBOX_CDC_TABLES='public.outbox'
   export OUTBOX_CDC_ROUTES='* -> kafka:outbox.events'
   export OUTBOX_CDC_KAFKA_BROKERS='localhost:9092'

@@ -41,14 +41,12 @@ func NewCheckResult(version string) *CheckResult {
 func CheckFaults(err error, version string) *CheckResult {
 	r := NewCheckResult(version)
 	faults := []error{err}
-	var all *config.Error
-	if errors.As(err, &all) {
+	if all, ok := errors.AsType[*config.Error](err); ok {
 		faults = all.Faults
 	}
 	for _, e := range faults {
 		f := catalog.Finding{Name: "config", Status: catalog.Fail, Message: e.Error()}
-		var fault *config.Fault
-		if errors.As(e, &fault) {
+		if fault, ok := errors.AsType[*config.SettingError](e); ok {
 			f.Subject, f.Message = fault.Setting, fault.Problem
 		}
 		r.add(f)
@@ -127,8 +125,7 @@ func failed(name, subject string, err error) catalog.Finding {
 		Name: name, Status: catalog.Fail, Subject: subject, Message: oneLine(err.Error()),
 		Remedy: "check address, network and credentials",
 	}
-	var hold *pipeline.HoldError
-	if errors.As(err, &hold) {
+	if hold, ok := errors.AsType[*pipeline.HoldError](err); ok {
 		f.Message, f.Remedy = oneLine(hold.Reason), hold.Remedy
 	}
 	var refused *sink.Error

@@ -35,7 +35,7 @@ func TestLint(t *testing.T) {
 				t.Fatalf("got %q, want %q", got, tc.want)
 			}
 			for i, want := range tc.want {
-				var f *config.Fault
+				var f *config.SettingError
 				if !strings.HasPrefix(got[i].Error(), want) || !errors.As(got[i], &f) || strings.Contains(got[i].Error(), "\n") {
 					t.Errorf("got %q, want %q in one line", got[i], want)
 				}
@@ -45,7 +45,7 @@ func TestLint(t *testing.T) {
 }
 
 func TestCheckFaults(t *testing.T) {
-	r := CheckFaults(&config.Error{Faults: []error{&config.Fault{Setting: "S", Problem: "p"}, errors.New("other")}}, "1.2")
+	r := CheckFaults(&config.Error{Faults: []error{&config.SettingError{Setting: "S", Problem: "p"}, errors.New("other")}}, "1.2")
 	b, err := json.Marshal(r)
 	want := `{"ok":false,"version":"1.2","checks":[{"name":"config","status":"fail","subject":"S","message":"p","remedy":""},` +
 		`{"name":"config","status":"fail","subject":"","message":"other","remedy":""}]}`

@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -55,23 +57,31 @@ func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) er
 	if err != nil {
 		return err
 	}
-	for _, f := range report.Findings {
-		if f.Status == catalog.Warn && f.Name != catalog.UncoveredRows {
-			fmt.Fprintf(w, "warn  %s\n", f)
+	return errors.Join(warn(w, report, plan), report.Err())
+}
+
+// warn shows what is left, with the counts from before the slot was made.
+func warn(w io.Writer, report *catalog.Report, plan *catalog.Plan) error {
+	left := slices.DeleteFunc(slices.Clone(report.Findings), func(f catalog.Finding) bool {
+		return f.Status != catalog.Warn || f.Name == catalog.UncoveredRows
+	})
+	for _, f := range append(left, plan.Uncovered...) {
+		if _, err := fmt.Fprintf(w, "warn  %s\n", f); err != nil {
+			return err
 		}
 	}
-	for _, f := range plan.Uncovered {
-		fmt.Fprintf(w, "warn  %s\n", f)
-	}
-	return report.Err()
+	return nil
 }
 
 func runSteps(ctx context.Context, conn *pgx.Conn, plan *catalog.Plan, w io.Writer) error {
 	if len(plan.Steps) == 0 {
-		fmt.Fprintln(w, "nothing to do: role, publication and slot are there")
+		_, err := fmt.Fprintln(w, "nothing to do: role, publication and slot are there")
+		return err
 	}
 	for _, step := range plan.Steps {
-		fmt.Fprintf(w, "%s ... (waits up to %v for running transactions)\n  %s\n", step.Why, setupWait, step.SQL)
+		if _, err := fmt.Fprintf(w, "%s ... (waits up to %v for running transactions)\n  %s\n", step.Why, setupWait, step.SQL); err != nil {
+			return err
+		}
 		if err := catalog.Apply(ctx, conn, step, setupWait); err != nil {
 			return err
 		}

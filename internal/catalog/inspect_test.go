@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,7 +18,7 @@ import (
 // the server says is read right, on each version's own catalog.
 func TestHealthyOnAllMajors(t *testing.T) {
 	for _, major := range pgtest.Majors() {
-		t.Run(fmt.Sprint(major), func(t *testing.T) {
+		t.Run(strconv.Itoa(major), func(t *testing.T) {
 			server := pool.Server(t, major)
 			db := server.NewDB(t)
 			db.Exec(t, outboxDDL+`CREATE PUBLICATION pub FOR TABLE outbox WITH (publish = 'insert', publish_via_partition_root = true)`)

@@ -109,10 +109,13 @@ func TestJudgeSlot(t *testing.T) {
 		{"invalidated", func(s *Slot) { s.InvalidationReason = "idle_timeout" }, []string{"slot.wal_status"}, "is lost (idle_timeout)"},
 		{"above the server", func(s *Slot) { s.ConfirmedFlush = 101 }, []string{"slot.position"}, "stands at 0/65, above the server's end of WAL 0/64"},
 		{"at the server's end", func(s *Slot) { s.ConfirmedFlush = 100 }, nil, ""},
-		{"everything", func(s *Slot) {
-			*s = Slot{Plugin: "x", Logical: true, Temporary: true, TwoPhase: true, WALStatus: "lost", ConfirmedFlush: 200}
+		{
+			"everything", func(s *Slot) {
+				*s = Slot{Plugin: "x", Logical: true, Temporary: true, TwoPhase: true, WALStatus: "lost", ConfirmedFlush: 200}
+			},
+			[]string{"slot.plugin", "slot.database", "slot.temporary", "slot.two_phase", "slot.wal_status", "slot.position"},
+			"",
 		},
-			[]string{"slot.plugin", "slot.database", "slot.temporary", "slot.two_phase", "slot.wal_status", "slot.position"}, ""},
 	} {
 		t.Run(tc.title, func(t *testing.T) {
 			s := good

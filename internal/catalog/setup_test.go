@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func apply(t *testing.T, conn *pgx.Conn, s Setup) []string {
 // second set-up has nothing to do.
 func TestSetupOnAllMajors(t *testing.T) {
 	for _, major := range pgtest.Majors() {
-		t.Run(fmt.Sprint(major), func(t *testing.T) {
+		t.Run(strconv.Itoa(major), func(t *testing.T) {
 			db := pool.Server(t, major).NewDB(t)
 			db.Exec(t, outboxDDL+`CREATE SCHEMA "Billing"; CREATE TABLE "Billing"."Outbox" (LIKE outbox) PARTITION BY LIST (id)`)
 			s, w := setupFor(t, db, `public.outbox, "Billing"."Outbox"`)

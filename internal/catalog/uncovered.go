@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -42,7 +43,7 @@ func judgeUncovered(ctx context.Context, conn *pgx.Conn, fs *findings, found []c
 		case err != nil:
 			return fmt.Errorf("count rows of %s: %w", subject, err)
 		}
-		many := fmt.Sprint(n)
+		many := strconv.FormatInt(n, 10)
 		if !exact {
 			many = "about " + many
 		}

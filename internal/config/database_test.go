@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // mode reads the sslmode back from what pgconn made of it.
@@ -118,8 +117,11 @@ func TestConnConfig(t *testing.T) {
 	if cc, err = c.Database.ConnConfig(); err != nil || cc.ConnectTimeout != 4*time.Second {
 		t.Errorf("got %+v, %v", cc, err)
 	}
-	// What both packages demand of a configuration: that they made it.
-	var _ *pgconn.Config = &cc.Config
+	// Both kinds of connections take it: pgx and pgconn insist on having made
+	// a configuration themselves.
+	if cc.Copy() == nil || cc.Config.Copy() == nil {
+		t.Error("the configuration can't be copied")
+	}
 }
 
 func TestURLFileIsReadAtEachConnect(t *testing.T) {

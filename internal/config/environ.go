@@ -27,7 +27,7 @@ type environment struct {
 }
 
 func (e *environment) fault(name, format string, args ...any) {
-	e.faults = append(e.faults, &Fault{Setting: name, Problem: fmt.Sprintf(format, args...)})
+	e.faults = append(e.faults, &SettingError{Setting: name, Problem: fmt.Sprintf(format, args...)})
 }
 
 // readEnvironment sorts environ ("NAME=value") out. Of a repeated name the

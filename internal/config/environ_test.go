@@ -98,12 +98,12 @@ func TestReadEnvFile(t *testing.T) {
 }
 
 func TestMergeEnv(t *testing.T) {
-	real := []string{"A=1", "B="}
-	got := MergeEnv(real, []string{"A=2", "B=2", "C=2"})
+	environ := []string{"A=1", "B="}
+	got := MergeEnv(environ, []string{"A=2", "B=2", "C=2"})
 	if want := []string{"A=1", "B=", "C=2"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if len(real) != 2 {
+	if len(environ) != 2 {
 		t.Error("the given environment changed")
 	}
 }

@@ -2,7 +2,7 @@ package config
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 
 	"github.com/caarlos0/env/v11"
 )
@@ -25,7 +25,7 @@ func Load(environ []string, validators ...Validator) (*Config, error) {
 	}
 	c := build(p, e)
 	c.effective = effective(known, p, e)
-	faults := append(e.faults, p.faults...)
+	faults := slices.Concat(e.faults, p.faults)
 	for _, v := range validators {
 		faults = append(faults, v(c)...)
 	}
@@ -136,11 +136,11 @@ func effective(known []Setting, p *parser, e *environment) []Effective {
 // Require is the fault of a setting that something else makes necessary, for
 // validators: Require("KAFKA_BROKERS", "a rule says kafka").
 func Require(name, because string) error {
-	return &Fault{Setting: Prefix + name, Problem: fmt.Sprintf("required, because %s", because)}
+	return &SettingError{Setting: Prefix + name, Problem: "required, because " + because}
 }
 
 // Invalid is the fault of a setting that another package parsed. The error
 // must hold no secret.
 func Invalid(name string, err error) error {
-	return &Fault{Setting: Prefix + name, Problem: err.Error()}
+	return &SettingError{Setting: Prefix + name, Problem: err.Error()}
 }

@@ -20,7 +20,7 @@ type parser struct {
 }
 
 func (p *parser) fault(s Setting, problem string) {
-	p.faults = append(p.faults, &Fault{Setting: s.Name, Problem: problem})
+	p.faults = append(p.faults, &SettingError{Setting: s.Name, Problem: problem})
 }
 
 // badValue is the fault of a value that can't be read.

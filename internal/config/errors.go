@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// Fault is one thing wrong with the configuration. It holds no secret.
-type Fault struct {
+// SettingError is one thing wrong with the configuration. It holds no secret.
+type SettingError struct {
 	// Setting is the full name of the variable at fault.
 	Setting string
 	// Problem says what is wrong and what to do.
@@ -11,11 +11,11 @@ type Fault struct {
 }
 
 // Error is "NAME: problem".
-func (f *Fault) Error() string { return f.Setting + ": " + f.Problem }
+func (f *SettingError) Error() string { return f.Setting + ": " + f.Problem }
 
 // Error is everything that is wrong with the configuration.
 type Error struct {
-	// Faults are *Fault, and what validators gave.
+	// Faults are *SettingError, and what validators gave.
 	Faults []error
 }
 
