@@ -119,7 +119,7 @@ func TestInterruptLosesNothing(t *testing.T) {
 					wire = append(wire, data(decoder.LSN(i), strings.Repeat("x", 1+i%700))...)
 				}
 				for len(wire) > 0 {
-					n, err := server.Write(wire[:min(1+rand.IntN(3000), len(wire))]) //nolint:gosec // not for secrets
+					n, err := server.Write(wire[:min(1+rand.IntN(3000), len(wire))])
 					if err != nil {
 						t.Error(err)
 						return
@@ -131,7 +131,7 @@ func TestInterruptLosesNothing(t *testing.T) {
 			interrupter.Go(func() {
 				for !done.Load() {
 					s.Interrupt()
-					for range rand.IntN(50) { //nolint:gosec // as above
+					for range rand.IntN(50) {
 						runtime.Gosched()
 					}
 				}
@@ -164,7 +164,7 @@ func TestInterruptAlwaysWakes(t *testing.T) {
 			deadline := time.Now().Add(time.Minute)
 			for round := range 2000 {
 				interrupted := make(chan struct{})
-				spin := rand.IntN(40) //nolint:gosec // not for secrets
+				spin := rand.IntN(40)
 				go func() {
 					defer close(interrupted)
 					for range spin {

@@ -15,15 +15,16 @@ import (
 type FrameKind uint8
 
 const (
-	// FrameNone: the deadline passed; there may be part of a message.
+	// FrameNone is sent by nobody: the deadline passed, or Interrupt was called;
+	// there may be part of a message.
 	FrameNone FrameKind = iota + 1
-	// FrameData: one pgoutput message.
+	// FrameData is one pgoutput message.
 	FrameData
-	// FrameKeepalive: a primary keepalive message.
+	// FrameKeepalive is a primary keepalive message.
 	FrameKeepalive
-	// FrameTooLarge: a pgoutput message above the limit; Data is its beginning.
+	// FrameTooLarge is a pgoutput message above the limit; Data is its beginning.
 	FrameTooLarge
-	// FrameNotice: the server sent a warning.
+	// FrameNotice is a warning or the like from the server.
 	FrameNotice
 )
 

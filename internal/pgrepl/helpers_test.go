@@ -108,7 +108,7 @@ func all(s *Stream) ([]Frame, error) {
 
 // message is one message with its true length.
 func message(typ byte, body []byte) []byte {
-	return append(header(typ, uint32(4+len(body))), body...) //nolint:gosec // small
+	return append(header(typ, uint32(4+len(body))), body...)
 }
 
 // header is the start of a message that claims a length.

@@ -103,6 +103,7 @@ func confirm(tb testing.TB, s *Stream, st Status) {
 
 func TestStreamFromARealServer(t *testing.T) {
 	forMajors(t, func(t *testing.T, db *pgtest.DB) {
+		t.Helper()
 		cfg := prepare(t, db, "p")
 		cfg.SenderTimeout = 31 * time.Second
 		session := connect(t, cfg)
@@ -148,9 +149,11 @@ func TestStreamFromARealServer(t *testing.T) {
 
 func TestPinnedSettings(t *testing.T) {
 	forMajors(t, func(t *testing.T, db *pgtest.DB) {
+		t.Helper()
 		cfg := prepare(t, db, "p")
 		role := db.Name + "_r"
-		alter := "CREATE ROLE " + role + " LOGIN REPLICATION"
+		var alter strings.Builder
+		alter.WriteString("CREATE ROLE " + role + " LOGIN REPLICATION")
 		hostile := map[string]string{
 			"datestyle": "German, DMY", "intervalstyle": "iso_8601", "timezone": "Asia/Tokyo",
 			"extra_float_digits": "-5", "bytea_output": "escape", "client_encoding": "LATIN1", "client_min_messages": "error",
@@ -165,13 +168,15 @@ func TestPinnedSettings(t *testing.T) {
 		query := address.Query()
 		options := "-c work_mem=1234kB"
 		for name, value := range hostile {
-			alter += "; ALTER ROLE " + role + " SET " + name + " = '" + value + "'; ALTER DATABASE " + db.Name + " SET " + name + " = '" + value + "'"
+			for _, whose := range []string{"ROLE " + role, "DATABASE " + db.Name} {
+				alter.WriteString("; ALTER " + whose + " SET " + name + " = '" + value + "'")
+			}
 			if strings.Contains(limit, name) {
 				query.Set(strings.ToUpper(name), value)
 			}
 			options += " -c " + name + "=" + strings.ReplaceAll(value, " ", `\ `)
 		}
-		db.Exec(t, alter)
+		db.Exec(t, alter.String())
 		query.Set("options", options)
 		query.Set("replication", "no")
 		query.Set("application_name", "somebody else")
@@ -250,6 +255,7 @@ func TestStartIsRefused(t *testing.T) {
 
 func TestStartAboveConfirmed(t *testing.T) {
 	forMajors(t, func(t *testing.T, db *pgtest.DB) {
+		t.Helper()
 		cfg := prepare(t, db, "p")
 		s := start(t, cfg, 0)
 		db.Exec(t, "INSERT INTO o VALUES (1, 'first')")
@@ -273,6 +279,7 @@ func TestStartAboveConfirmed(t *testing.T) {
 // TestMissingPublication: 14 to 17 refuse, 18 warns, skips the rows and goes on.
 func TestMissingPublication(t *testing.T) {
 	forMajors(t, func(t *testing.T, db *pgtest.DB) {
+		t.Helper()
 		cfg := prepare(t, db, "p")
 		role := db.Name + "_r"
 		db.Exec(t, "CREATE ROLE "+role+" LOGIN REPLICATION; ALTER ROLE "+role+" SET client_min_messages = error")

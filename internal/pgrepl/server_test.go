@@ -100,6 +100,7 @@ func TestPasswordAndTLS(t *testing.T) {
 // held up looks for statuses only after half of wal_sender_timeout.
 func TestFinishWithinALargeTransaction(t *testing.T) {
 	forMajors(t, func(t *testing.T, db *pgtest.DB) {
+		t.Helper()
 		cfg := prepare(t, db, "p")
 		cfg.SenderTimeout = time.Hour
 		db.Exec(t, "INSERT INTO o VALUES (0, 'small')")

@@ -34,7 +34,7 @@ func appendStatus(b []byte, st Status, now time.Time) []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(st.Write))
 	b = binary.BigEndian.AppendUint64(b, uint64(st.Flush))
 	b = binary.BigEndian.AppendUint64(b, uint64(st.Flush))
-	b = binary.BigEndian.AppendUint64(b, uint64(now.Sub(pgEpoch).Microseconds()))
+	b = binary.BigEndian.AppendUint64(b, uint64(now.Sub(pgEpoch).Microseconds())) //nolint:gosec // signed on the wire
 	if st.Reply {
 		return append(b, 1)
 	}

@@ -26,15 +26,18 @@ func TestStatusOnTheWire(t *testing.T) {
 		want   string
 	}{
 		{
-			"all", Status{Write: 0x1_0000_0020, Flush: 0x1_0000_0010, Reply: true},
+			"all",
+			Status{Write: 0x1_0000_0020, Flush: 0x1_0000_0010, Reply: true},
 			"64 00000026 72 0000000100000020 0000000100000010 0000000100000010 0002ef29b54dc322 01",
 		},
 		{
-			"nothing is confirmed", Status{Write: 0x20},
+			"nothing is confirmed",
+			Status{Write: 0x20},
 			"64 00000026 72 0000000000000020 0000000000000000 0000000000000000 0002ef29b54dc322 00",
 		},
 		{
-			"flush above write is left alone", Status{Flush: 0xffff_ffff_ffff_ffff},
+			"flush above write is left alone",
+			Status{Flush: 0xffff_ffff_ffff_ffff},
 			"64 00000026 72 0000000000000000 ffffffffffffffff ffffffffffffffff 0002ef29b54dc322 00",
 		},
 	}
@@ -140,8 +143,7 @@ func TestFinishWhenTheServerFails(t *testing.T) {
 	var pgErr *pgconn.PgError
 	if err := s.Finish(Status{}, soon()); !errors.As(err, &pgErr) || pgErr.Code != "57P01" {
 		// The reset may overtake the reason.
-		var reset *net.OpError
-		if !errors.As(err, &reset) {
+		if _, ok := errors.AsType[*net.OpError](err); !ok {
 			t.Errorf("Finish = %v, want the server's reason or the lost connection", err)
 		}
 	}

@@ -235,9 +235,8 @@ func TestProtocolErrors(t *testing.T) {
 			if f := next(t, s); string(f.Data) != "before" {
 				t.Fatalf("first %+v", f)
 			}
-			var protocol *ProtocolError
 			f, err := s.Next(soon())
-			if !errors.As(err, &protocol) {
+			if _, ok := errors.AsType[*ProtocolError](err); !ok {
 				t.Fatalf("Next = %+v, %v; want a ProtocolError", f, err)
 			}
 			if !strings.HasPrefix(err.Error(), "replication protocol: message ") {
