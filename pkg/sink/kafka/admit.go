@@ -61,6 +61,9 @@ func (s *Sink) load(ctx context.Context, name string) (*topic, error) {
 			s.log.warn("a topic can't be looked up, trying on", "topic", name, "error", a.err.Err)
 		case a.err.Reason != reasonTopicMissing || try >= missingTries:
 			s.topics.drop(name)
+			// Nothing was sent, and the sink can take records of other
+			// topics: only this record waits.
+			a.err.Scope = sink.ScopeRecord
 			return nil, a.err
 		}
 		if err := s.pause(ctx, try); err != nil {

@@ -8,6 +8,12 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
 
 var (
@@ -108,5 +114,51 @@ func TestDialFailurePasses(t *testing.T) {
 	cfg := Config{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, refused }}
 	if _, err := dialer(cfg, nil)(t.Context(), "tcp", "broker:9092"); !errors.Is(err, refused) {
 		t.Errorf("dial gave %v", err)
+	}
+}
+
+// TestFailureIsKnownBeforeItsPromise: while the client is held up in an earlier
+// result, a batch fails. Send must refuse at once, and no later record of the
+// key may be stored, although no promise has said a word.
+func TestFailureIsKnownBeforeItsPromise(t *testing.T) {
+	c := newCluster(t, kfake.SeedTopics(1, "first", "second"))
+	inResult, goOn := make(chan struct{}), make(chan struct{})
+	got := newOutcomes()
+	s, err := New(Config{Brokers: c.ListenAddrs()}, func(r *sink.Record, err error) {
+		if r.Destination == "first" {
+			close(inResult)
+			<-goOn
+		}
+		got.add(r, err)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if errs := s.Check(t.Context(), []string{"first", "second"}); errs[0] != nil || errs[1] != nil {
+		t.Fatal(errs)
+	}
+	sendAll(t, s, "first", 1)
+	<-inResult
+	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.InvalidRecord})
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	taken := 1
+	for err = nil; err == nil; taken++ {
+		err = s.Send(ctx, record("second", "k", "v"))
+	}
+	taken-- // the last was not
+	if sink.KindOf(err) != sink.Poison {
+		t.Errorf("send gave %v, want the failure", err)
+	}
+	if n := len(got.list()); n != 0 {
+		t.Errorf("%d results: the promises were not held up", n)
+	}
+	close(goOn)
+	closeNow(t, s)
+	if n := len(got.list()); n != taken {
+		t.Errorf("%d results for %d records", n, taken)
+	}
+	if n := stored(c, "second"); n != 0 {
+		t.Errorf("%d records stored behind the failed one", n)
 	}
 }
