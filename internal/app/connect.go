@@ -70,7 +70,7 @@ func (c *connector) inspect(ctx context.Context, cc *pgx.ConnConfig) (*catalog.S
 		return nil, fmt.Errorf("inspect the server: %w", err)
 	}
 	if err := report.Err(); err != nil {
-		return nil, &pipeline.HoldError{Reason: err.Error(), Err: err}
+		return nil, holdFor(err)
 	}
 	if report.Slot.Active {
 		return nil, &pipeline.BusyError{Slot: c.cfg.Slot, PID: report.Slot.ActivePID}

@@ -110,12 +110,23 @@ func (r *reader) haltAt(ctx context.Context, h *HaltedEvent) error {
 	if err := r.flush(ctx); err != nil {
 		return err
 	}
-	r.p.condition(Condition{
+	c := Condition{
 		State: StateHalted, Halted: h,
 		Reason: fmt.Sprintf("event %q at %s can't be delivered: %s", h.EventID, h.Position, h.Error),
 		Remedy: "correct the rules or the configuration and restart; nothing is skipped and nothing after it is confirmed",
+	}
+	r.p.condition(c)
+	if r.p.cfg.ExitOnHold {
+		return &HoldError{Reason: c.Reason, Remedy: c.Remedy}
+	}
+	return r.keepAlive(ctx, func(due <-chan time.Time) bool {
+		select {
+		case <-due:
+		case <-r.p.ledger.Freed(): // what came before it is still to be confirmed
+		case <-ctx.Done():
+		}
+		return false
 	})
-	return r.waitFor(ctx, func() bool { return false })
 }
 
 // oversized looks at the beginning of a message that was too large to buffer.

@@ -26,6 +26,7 @@ type fakeServer struct {
 	started  []decoder.LSN
 	statuses []pgrepl.Status
 	finished bool
+	mute     bool // does not answer a status that asks for it
 	session  *fakeSource
 	arrived  chan *fakeSource
 }
@@ -158,6 +159,12 @@ func (f *fakeSource) SendStatus(st pgrepl.Status) error {
 	f.server.mu.Lock()
 	defer f.server.mu.Unlock()
 	f.server.statuses = append(f.server.statuses, st)
+	if st.Reply && !f.server.mute {
+		select {
+		case f.frames <- pgrepl.Frame{Kind: pgrepl.FrameKeepalive}:
+		default:
+		}
+	}
 	return nil
 }
 

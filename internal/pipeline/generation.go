@@ -73,7 +73,7 @@ func (g *generation) run(ctx context.Context) error {
 	defer stopSending()
 	defer stopIntake(errStopping)
 	sent, settled, closed := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	go func() { defer close(sent); g.send(sending) }()
+	go func() { defer close(sent); g.send(sending, ctx.Done()) }()
 	go func() { defer close(closed); g.sessions(intake, settled) }()
 
 	grace := g.p.cfg.ShutdownGrace

@@ -104,10 +104,20 @@ func (r *reader) waitFor(ctx context.Context, try func() bool) error {
 	})
 }
 
-// block repeats step until it succeeds, and keeps the session alive meanwhile:
-// due fires when a status may have to go out.
+// block is keepAlive for a reader that waits for room. The time is counted as it
+// passes: who looks at a sink that is stuck must not see none.
 func (r *reader) block(ctx context.Context, step func(due <-chan time.Time) bool) error {
-	start := time.Now()
+	return r.keepAlive(ctx, func(due <-chan time.Time) bool {
+		start := time.Now()
+		ok := step(due)
+		r.p.counters.blocked.Add(int64(time.Since(start)))
+		return ok
+	})
+}
+
+// keepAlive repeats step until it succeeds, and keeps the session alive
+// meanwhile: due fires when a status may have to go out.
+func (r *reader) keepAlive(ctx context.Context, step func(due <-chan time.Time) bool) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -119,7 +129,6 @@ func (r *reader) block(ctx context.Context, step func(due <-chan time.Time) bool
 		timer.Reset(time.Until(r.wake()))
 		if step(timer.C) {
 			r.unblocked = time.Now()
-			r.p.counters.blocked.Add(int64(r.unblocked.Sub(start)))
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -130,7 +139,7 @@ func (r *reader) block(ctx context.Context, step func(due <-chan time.Time) bool
 
 // drain keeps the session alive, and reads nothing, until done is closed.
 func (r *reader) drain(done <-chan struct{}) error {
-	return r.block(context.Background(), func(due <-chan time.Time) bool {
+	return r.keepAlive(context.Background(), func(due <-chan time.Time) bool {
 		select {
 		case <-done:
 			return true

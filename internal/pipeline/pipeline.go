@@ -65,14 +65,14 @@ func (p *Pipeline) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return p.stopped(err)
 		}
-		var hold *HoldError
-		if errors.As(err, &hold) && p.cfg.ExitOnHold {
-			return hold
-		}
 		if p.ledger.Confirmed() > before {
 			retry.reset()
 		}
-		p.rewind(ctx, err, &retry)
+		c, wait := p.judge(err, &retry)
+		if p.cfg.ExitOnHold && c.State != StateConnecting {
+			return asHold(err)
+		}
+		p.rewind(ctx, err, c, wait)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (p *Pipeline) check(ctx context.Context, g *generation) error {
 
 // rewind goes back to the confirmed position after a failed generation, and
 // waits as the failure demands. Acks from before are void from here on.
-func (p *Pipeline) rewind(ctx context.Context, err error, retry *backoff) {
+func (p *Pipeline) rewind(ctx context.Context, err error, c Condition, wait time.Duration) {
 	at := p.ledger.Confirmed()
 	if errors.Is(err, errNewHistory) {
 		// Positions of the old history mean nothing in the new one: the
@@ -135,12 +135,20 @@ func (p *Pipeline) rewind(ctx context.Context, err error, retry *backoff) {
 		at, p.history, p.decoder = 0, nil, nil
 	}
 	p.ledger.Reset(at)
-	c, wait := p.judge(err, retry)
 	p.condition(c)
 	if c.State != StateConnecting {
 		p.block(&c)
 	}
 	p.wait(ctx, wait)
+}
+
+// asHold is err for an operator.
+func asHold(err error) *HoldError {
+	var hold *HoldError
+	if errors.As(err, &hold) {
+		return hold
+	}
+	return &HoldError{Reason: err.Error(), Err: err}
 }
 
 // judge says what a failed generation means.

@@ -12,11 +12,12 @@ import (
 
 // send hands records to their sinks until the queue is closed, the context
 // ends, or the generation has failed. It is the only caller of Sink.Send, so
-// records reach a sink in commit order.
-func (g *generation) send(ctx context.Context) {
+// records reach a sink in commit order. Once stop is closed it does not wait for
+// a record that its sink refuses: the grace period would not mend that.
+func (g *generation) send(ctx context.Context, stop <-chan struct{}) {
 	for s := range g.queue {
 		for i := range s {
-			if !g.sendOne(ctx, &s[i]) {
+			if !g.sendOne(ctx, stop, &s[i]) {
 				return
 			}
 		}
@@ -25,7 +26,7 @@ func (g *generation) send(ctx context.Context) {
 
 // sendOne sends one record, however long it takes. It is false when nothing
 // may be sent any more.
-func (g *generation) sendOne(ctx context.Context, it *item) bool {
+func (g *generation) sendOne(ctx context.Context, stop <-chan struct{}, it *item) bool {
 	for blocked := false; ; blocked = true {
 		err := it.out.Send(ctx, &it.rec)
 		if err == nil {
@@ -43,7 +44,7 @@ func (g *generation) sendOne(ctx context.Context, it *item) bool {
 			g.fail(err)
 			return false
 		}
-		if !g.waitAt(ctx, it, e) {
+		if !g.waitAt(ctx, stop, it, e) {
 			return false
 		}
 	}
@@ -52,7 +53,7 @@ func (g *generation) sendOne(ctx context.Context, it *item) bool {
 // waitAt waits at a record that its sink did not take, and then asks the
 // destination again: whoever mends it needs no restart. Nothing overtakes the
 // record meanwhile, and nothing of it is confirmed.
-func (g *generation) waitAt(ctx context.Context, it *item, e *sink.Error) bool {
+func (g *generation) waitAt(ctx context.Context, stop <-chan struct{}, it *item, e *sink.Error) bool {
 	p := g.p
 	p.block(conditionAt(it, e, p.cfg.Router.Rules()[it.route].Name))
 	if p.cfg.ExitOnHold {
@@ -63,6 +64,8 @@ func (g *generation) waitAt(ctx context.Context, it *item, e *sink.Error) bool {
 	defer retry.Stop()
 	select {
 	case <-ctx.Done():
+		return false
+	case <-stop:
 		return false
 	case <-retry.C:
 	}

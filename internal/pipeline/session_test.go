@@ -134,6 +134,7 @@ func TestBusySlotIsStandby(t *testing.T) {
 func TestSilentServerIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, nil)
+		r.server.change(func(s *fakeServer) { s.mute = true })
 		r.session()
 		began := time.Now()
 		r.session()

@@ -131,7 +131,7 @@ func (c *connector) end() {
 		}
 	}
 	if c.tb.Failed() {
-		c.tb.Logf("the connector's log ends with:\n%s", c.log.end(40))
+		c.tb.Logf("the connector's log ends with:\n%s", c.log.end(15))
 	}
 }
 
