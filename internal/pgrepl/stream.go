@@ -15,12 +15,6 @@ const (
 	// bufSize is the read buffer: large enough that one read takes what the
 	// walsender wrote since the last one.
 	bufSize = 256 << 10
-	// busyRead is how much one read must bring for the stream to count as
-	// under load.
-	busyRead = 8 << 10
-	// coalesce is the pause before a read under load. The walsender writes
-	// each message by itself; a reader that is always there is woken for each.
-	coalesce = 300 * time.Microsecond
 )
 
 // Stream reads a started replication session. It belongs to one goroutine.
@@ -34,7 +28,7 @@ type Stream struct {
 	kept     Frame
 	deadline time.Time // as set on conn
 	received time.Time // when the last bytes came
-	busy     bool
+	load     coalescer
 	failed   error       // came with the last bytes; returned once they are used up
 	wake     atomic.Bool // set by Interrupt
 	out      [msgHeader + statusLen]byte
@@ -188,7 +182,7 @@ func (s *Stream) fill(deadline time.Time) (late bool, err error) {
 		s.wr = copy(s.buf, s.buf[s.rd:s.wr])
 		s.rd = 0
 	}
-	if s.busy {
+	if s.load.busy() {
 		pause(coalesce)
 	}
 	if !deadline.Equal(s.deadline) {
@@ -203,10 +197,11 @@ func (s *Stream) fill(deadline time.Time) (late bool, err error) {
 		s.deadline = time.Time{}
 		return true, nil
 	}
+	began := time.Now()
 	n, err := s.r.Read(s.buf[s.wr:])
-	s.wr += n
-	s.busy = n >= busyRead
 	now := time.Now()
+	s.wr += n
+	s.load.read(now.Sub(began))
 	if n > 0 {
 		s.received = now
 	}
