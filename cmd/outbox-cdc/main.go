@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/outbox-cdc/outbox-cdc/internal/config"
 	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
@@ -24,11 +22,8 @@ const (
 func main() { os.Exit(run()) }
 
 func run() int {
-	// The first signal asks for an orderly stop; with the handler gone, the
-	// second one ends the process at once.
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	defer context.AfterFunc(ctx, stop)()
+	ctx, release := untilSignal(context.Background())
+	defer release()
 	err := rootCommand().ExecuteContext(ctx)
 	complain(os.Stderr, err)
 	return exitCode(err)
