@@ -54,6 +54,13 @@ func (r *rig) inactive() decoder.LSN {
 	return s.confirmed
 }
 
+// taken is what a successor finds: the slot as it stands once its former user is
+// gone, or as it stood, if the successor was quicker than the look.
+func (r *rig) taken() death {
+	r.tb.Helper()
+	return death{stood: r.slotNow().confirmed, ends: r.ends(topic)}
+}
+
 // now is the end of the server's WAL.
 func now(ctx context.Context, db *pgtest.DB) (decoder.LSN, error) {
 	text, err := query[string](ctx, db, "SELECT pg_current_wal_insert_lsn()::text")
