@@ -19,17 +19,17 @@ func (t tally) faults() []string {
 	add(t.invented, "delivered but never written")
 	add(t.misrouted, "with a wrong topic, key or number")
 	add(t.changed, "duplicates that differ from the first delivery")
-	if t.sent == 0 {
-		all = append(all, "nothing was written")
-	}
 	return all
 }
 
 // verdict is the last line and the exit code.
 func verdict(t tally, err error) (line string, code int) {
 	faults := t.faults()
-	if err != nil {
+	switch {
+	case err != nil:
 		faults = append(faults, strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+	case t.sent == 0:
+		faults = append(faults, "nothing was written")
 	}
 	if len(faults) > 0 {
 		return fmt.Sprintf("demo: FAILED: sent %d, received %d: %s", t.sent, t.received, strings.Join(faults, "; ")), exitFailed
