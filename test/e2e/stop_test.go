@@ -27,13 +27,13 @@ func TestGracefulRestart(t *testing.T) {
 		deaths = append(deaths, r.buried())
 	}
 	writer.stop()
+	last := r.end()
 	c := startReady(t, s)
 	r.awaitDelivered(c)
-	last := r.end()
 	before := r.slotNow().confirmed
 	took := c.stop()
 	after := r.inactive()
-	t.Logf("the stop took %v and moved the slot from %v to %v, end of WAL %v", took, before, after, last)
+	t.Logf("the stop took %v and moved the slot from %v to %v, past %v", took, before, after, last)
 	if after < last || before >= last {
 		t.Errorf("the slot went from %v to %v, want the end of the last transaction, %v", before, after, last)
 	}
