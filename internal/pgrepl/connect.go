@@ -22,6 +22,8 @@ type Identity struct {
 	Database string
 	// Flush is the server's WAL flush position when it was asked.
 	Flush decoder.LSN
+	// History says where older timelines ended; nil where that is not known.
+	History History
 }
 
 // Session is a replication connection that does not stream yet. It belongs to
@@ -66,6 +68,9 @@ func (s *Session) identify(ctx context.Context) error {
 		return fmt.Errorf("identify the system: %w", err)
 	}
 	s.Identity = Identity{SystemID: id.SystemID, Timeline: id.Timeline, Database: id.DBName, Flush: decoder.LSN(id.XLogPos)}
+	if s.Identity.History, err = s.readHistory(ctx); err != nil {
+		return err
+	}
 	res, err := s.conn.Exec(ctx, "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'wal_sender_timeout'").ReadAll()
 	if err != nil {
 		return fmt.Errorf("read wal_sender_timeout: %w", err)
