@@ -65,7 +65,8 @@ func TestIdleSlotMoves(t *testing.T) {
 	c.state("streaming")
 	r.insert(2, 2, "a")
 	r.settle()
-	r.verify(w, allowed{})
+	// Before 17 a shutdown does not save how far an idle slot had moved.
+	r.verify(w, allowed{crash: server.Major() < 17})
 }
 
 // TestAllEventsDropped: a rule that drops everything must not stop the slot.

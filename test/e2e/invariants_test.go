@@ -25,7 +25,8 @@ func (r *rig) buried() death {
 // transaction was not confirmed when the connector died the last time.
 type allowed struct {
 	deaths []death
-	// crash: the server crashed too, so that its slot may have gone back.
+	// crash: the server crashed too, or one before 17 was shut down, so that
+	// its slot may have gone back.
 	crash bool
 }
 

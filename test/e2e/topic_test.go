@@ -3,8 +3,10 @@ package e2e
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -62,7 +64,7 @@ func (r *rig) records(topic string) []record {
 		r.tb.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(r.tb.Context(), patience)
+	ctx, cancel := context.WithTimeout(r.tb.Context(), 2*patience)
 	defer cancel()
 	all := make([]record, 0, want)
 	for int64(len(all)) < want {
@@ -85,12 +87,22 @@ func (r *rig) parse(k *kgo.Record) record {
 		rec.headers[h.Key] = string(h.Value)
 	}
 	rec.id = rec.headers["event-id"]
-	var high, low uint32
-	if _, err := fmt.Sscanf(rec.headers["position"], "%08X/%08X:%010d", &high, &low, &rec.ordinal); err != nil {
+	var err error
+	if rec.commit, rec.ordinal, err = parsePosition(rec.headers["position"]); err != nil {
 		r.tb.Errorf("record %s has position %q: %v", rec.id, rec.headers["position"], err)
 	}
-	rec.commit = decoder.LSN(high)<<32 | decoder.LSN(low)
 	return rec
+}
+
+// parsePosition reads %08X/%08X:%010d, which consumers may rely on.
+func parsePosition(text string) (commit decoder.LSN, ordinal uint64, err error) {
+	if len(text) != len("00000000/00000000:0000000000") || text[8] != '/' || text[17] != ':' {
+		return 0, 0, strconv.ErrSyntax
+	}
+	high, errHigh := strconv.ParseUint(text[:8], 16, 32)
+	low, errLow := strconv.ParseUint(text[9:17], 16, 32)
+	ordinal, err = strconv.ParseUint(text[18:], 10, 64)
+	return decoder.LSN(high<<32 | low), ordinal, errors.Join(errHigh, errLow, err)
 }
 
 // awaitStored waits until the topic has n records.
