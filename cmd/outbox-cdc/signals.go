@@ -33,11 +33,10 @@ func untilSignal(parent context.Context) (ctx context.Context, release func()) {
 	}
 }
 
-// die ends the process by the signal.
+// die ends the process by the signal. Should it not arrive, the next one does.
 func die(sig os.Signal) {
 	signal.Reset(sig)
-	if number, ok := sig.(syscall.Signal); ok && syscall.Kill(os.Getpid(), number) == nil {
-		select {} // until it arrives
+	if number, ok := sig.(syscall.Signal); ok {
+		_ = syscall.Kill(os.Getpid(), number)
 	}
-	os.Exit(exitUnexpected)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -54,7 +55,7 @@ func TestDelivery(t *testing.T) {
 	plain := r.records("plain")
 	want := []string{}
 	for g := 1; g <= 700; g++ {
-		want = append(want, fmt.Sprint(g))
+		want = append(want, strconv.Itoa(g))
 	}
 	if ids := sortedIDs(plain); !slices.Equal(ids, slices.Sorted(slices.Values(want))) {
 		t.Errorf("%d ids in plain, want 1 to 700", len(ids))

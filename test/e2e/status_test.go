@@ -86,16 +86,6 @@ func (c *connector) state(want string) time.Duration {
 	})
 }
 
-// delivered is the sum over the routes.
-func (c *connector) delivered() int64 {
-	c.tb.Helper()
-	var n int64
-	for _, r := range c.status().Routes {
-		n += r.Delivered
-	}
-	return n
-}
-
 // metric is the sum of a metric over the series that have all the labels, each
 // written as name="value".
 func (c *connector) metric(name string, labels ...string) float64 {
