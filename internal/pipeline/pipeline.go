@@ -144,8 +144,7 @@ func (p *Pipeline) rewind(ctx context.Context, err error, c Condition, wait time
 
 // asHold is err for an operator.
 func asHold(err error) *HoldError {
-	var hold *HoldError
-	if errors.As(err, &hold) {
+	if hold, ok := errors.AsType[*HoldError](err); ok {
 		return hold
 	}
 	return &HoldError{Reason: err.Error(), Err: err}

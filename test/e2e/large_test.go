@@ -33,11 +33,12 @@ func TestLargeTransaction(t *testing.T) {
 	end := r.insert(1, rows/keys, names...)
 	written := time.Since(begin)
 	// While the transaction was being written the slot moved beside it. From
-	// its first row to its last there is nothing to confirm.
+	// its first row to its last there is nothing to confirm, but one status of
+	// before may still be due.
 	r.awaitStored(topic, int64(rows/10))
 	moved := w.moves()
 	r.awaitStored(topic, int64(rows*9/10))
-	if n := w.moves() - moved; n != 0 {
+	if n := w.moves() - moved; n > 1 {
 		t.Errorf("the slot moved %d times within the transaction, to %v", n, r.slotNow().confirmed)
 	}
 	r.awaitStored(topic, int64(rows+1))
