@@ -112,6 +112,8 @@ func TestInterruptLosesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client, server := open(t)
 			s := newStream(client, client, testMax)
+			// A reader that paused would be interrupted before each read.
+			s.pause = func(time.Duration) {}
 			var writer, interrupter sync.WaitGroup
 			writer.Go(func() {
 				var wire []byte
@@ -211,6 +213,7 @@ func TestTimeoutWithinATLSRecord(t *testing.T) {
 	client, tlsServer := overTLS(t, cut, server)
 	cut.on.Store(true)
 	s := newStream(client, client, testMax)
+	s.pause = func(time.Duration) {}
 	defer s.Close()
 	var writer sync.WaitGroup
 	defer writer.Wait()

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -60,9 +61,9 @@ func FuzzStream(f *testing.F) {
 			wire = slices.Concat(wire[:at], message('d', body), wire[at:])
 		}
 		whole := &feed{pieces: [][]byte{slices.Clone(wire)}}
-		want, wantErr := all(newStream(whole, whole, fuzzMax))
+		want, wantErr := all(whole.stream(fuzzMax))
 		parts := &feed{pieces: cutBy(wire, cuts), joined: len(cuts)%2 == 0}
-		s := newStream(parts, parts, fuzzMax)
+		s := parts.stream(fuzzMax)
 		got, gotErr := all(s)
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%d frames, %d without cuts", len(got), len(want))
@@ -103,7 +104,9 @@ func (r *repeat) Read(p []byte) (int, error) {
 func hotStream() (*Stream, *repeat) {
 	r := &repeat{wire: slices.Concat(
 		data(1, string(bytes.Repeat([]byte{'x'}, 450))), keepalive(2, false), data(3, string(make([]byte, 700))))}
-	return newStream(r, r, testMax), r
+	s := newStream(r, r, testMax)
+	s.pause = func(time.Duration) {}
+	return s, r
 }
 
 func TestFramesAreReadWithoutAllocations(t *testing.T) {

@@ -67,8 +67,15 @@ func (f *feed) Close() error                     { return nil }
 
 // feedStream is a stream over pieces.
 func feedStream(pieces ...[]byte) *Stream {
-	f := &feed{pieces: pieces}
-	return newStream(f, f, testMax)
+	return (&feed{pieces: pieces}).stream(testMax)
+}
+
+// stream reads from the feed without the pauses under load, which are many when
+// the pieces are small.
+func (f *feed) stream(maxMessage int) *Stream {
+	s := newStream(f, f, maxMessage)
+	s.pause = func(time.Duration) {}
+	return s
 }
 
 func soon() time.Time { return time.Now().Add(longWait) }

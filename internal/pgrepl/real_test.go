@@ -166,7 +166,7 @@ func TestPinnedSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 		query := address.Query()
-		options := "-c work_mem=1234kB"
+		options := []string{"-c work_mem=1234kB"}
 		for name, value := range hostile {
 			for _, whose := range []string{"ROLE " + role, "DATABASE " + db.Name} {
 				alter.WriteString("; ALTER " + whose + " SET " + name + " = '" + value + "'")
@@ -174,10 +174,10 @@ func TestPinnedSettings(t *testing.T) {
 			if strings.Contains(limit, name) {
 				query.Set(strings.ToUpper(name), value)
 			}
-			options += " -c " + name + "=" + strings.ReplaceAll(value, " ", `\ `)
+			options = append(options, "-c "+name+"="+strings.ReplaceAll(value, " ", `\ `))
 		}
 		db.Exec(t, alter.String())
-		query.Set("options", options)
+		query.Set("options", strings.Join(options, " "))
 		query.Set("replication", "no")
 		query.Set("application_name", "somebody else")
 		address.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // as libpq wants it

@@ -29,15 +29,16 @@ type Stream struct {
 	deadline time.Time // as set on conn
 	received time.Time // when the last bytes came
 	load     coalescer
-	failed   error       // came with the last bytes; returned once they are used up
-	wake     atomic.Bool // set by Interrupt
+	pause    func(time.Duration) // before a read under load
+	failed   error               // came with the last bytes; returned once they are used up
+	wake     atomic.Bool         // set by Interrupt
 	out      [msgHeader + statusLen]byte
 }
 
 func newStream(conn net.Conn, r io.Reader, maxMessage int) *Stream {
 	return &Stream{
 		conn: conn, r: r, buf: make([]byte, bufSize),
-		max: max(maxMessage+xlogHeader, headKept), received: time.Now(),
+		max: max(maxMessage+xlogHeader, headKept), received: time.Now(), pause: pause,
 	}
 }
 
@@ -183,7 +184,7 @@ func (s *Stream) fill(deadline time.Time) (late bool, err error) {
 		s.rd = 0
 	}
 	if s.load.busy() {
-		pause(coalesce)
+		s.pause(coalesce)
 	}
 	if !deadline.Equal(s.deadline) {
 		if err := s.conn.SetReadDeadline(deadline); err != nil {
@@ -201,8 +202,8 @@ func (s *Stream) fill(deadline time.Time) (late bool, err error) {
 	n, err := s.r.Read(s.buf[s.wr:])
 	now := time.Now()
 	s.wr += n
-	s.load.read(now.Sub(began))
-	if n > 0 {
+	if n > 0 { // a read that was interrupted is no sign of load
+		s.load.read(now.Sub(began))
 		s.received = now
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {

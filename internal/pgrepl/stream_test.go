@@ -191,7 +191,7 @@ func TestLargeMessageLeavesTheBufferSmall(t *testing.T) {
 	const limit = 8 * bufSize
 	wire := slices.Concat(data(1, strings.Repeat("x", limit)), bytes.Repeat(data(2, strings.Repeat("y", 1000)), 3000))
 	f := &feed{pieces: slices.Collect(slices.Chunk(wire, 5003))}
-	s := newStream(f, f, limit)
+	s := f.stream(limit)
 	if f := next(t, s); len(f.Data) != limit {
 		t.Fatalf("got %d bytes", len(f.Data))
 	}
@@ -272,7 +272,7 @@ func TestServerErrors(t *testing.T) {
 	for name, joined := range map[string]bool{"then the end": false, "together with the end": true} {
 		t.Run(name, func(t *testing.T) {
 			f := &feed{pieces: [][]byte{slices.Concat(data(1, "before"), fatal)}, joined: joined}
-			frames, err := all(newStream(f, f, testMax))
+			frames, err := all(f.stream(testMax))
 			var pgErr *pgconn.PgError
 			if len(frames) != 1 || !errors.As(err, &pgErr) || pgErr.Code != "57P01" || pgErr.SeverityUnlocalized != "FATAL" {
 				t.Errorf("%d frames, %v; want the server's reason", len(frames), err)
@@ -296,7 +296,7 @@ func TestEndOfStream(t *testing.T) {
 			if n == 0 {
 				f.pieces = nil
 			}
-			s := newStream(f, f, testMax)
+			s := f.stream(testMax)
 			for range 2 {
 				if f, err := s.Next(soon()); !errors.Is(err, io.ErrClosedPipe) {
 					t.Errorf("%d bytes: %+v, %v", n, f, err)
@@ -328,7 +328,7 @@ func TestBuffered(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			conn := &feed{pieces: [][]byte{append(data(1, "first"), test.wire...)}}
-			s := newStream(conn, conn, testMax)
+			s := conn.stream(testMax)
 			if s.Buffered() {
 				t.Error("Buffered before anything was read")
 			}

@@ -93,7 +93,8 @@ func (s *Server) stream(b *pgproto3.Backend, nc net.Conn, command string) {
 func (s *Server) listen(c *Conn, b *pgproto3.Backend) {
 	for {
 		msg, err := b.Receive()
-		if err != nil {
+		// A read that had begun before Freeze may still bring something.
+		if err != nil || c.frozen.Load() {
 			return
 		}
 		switch msg := msg.(type) {

@@ -24,6 +24,9 @@ type Options struct {
 	SystemID string
 	Timeline int32
 	Database string
+	// History is the timeline history file's content; empty means that the
+	// server has none.
+	History string
 	// SenderTimeout is the wal_sender_timeout it tells; 0 means off.
 	SenderTimeout time.Duration
 	// StartError, when set, answers START_REPLICATION.

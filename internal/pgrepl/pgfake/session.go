@@ -31,6 +31,10 @@ func (s *Server) serve(nc net.Conn) {
 				cmp.Or(s.opts.SystemID, "7000000000000000001"), strconv.Itoa(int(max(s.opts.Timeline, 1))),
 				"0/1000", cmp.Or(s.opts.Database, "db"),
 			})
+		case strings.HasPrefix(q.String, "TIMELINE_HISTORY") && s.opts.History != "":
+			answer(b, []string{"filename", "content"}, []string{"history", s.opts.History})
+		case strings.HasPrefix(q.String, "TIMELINE_HISTORY"):
+			refuse(b, "58P01", "pgfake has no such file")
 		case strings.Contains(q.String, "wal_sender_timeout"):
 			answer(b, []string{"setting"}, []string{strconv.FormatInt(s.opts.SenderTimeout.Milliseconds(), 10)})
 		case strings.Contains(q.String, "transaction_timeout"):
@@ -42,8 +46,7 @@ func (s *Server) serve(nc net.Conn) {
 			b.Send(s.opts.StartError)
 			b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
 		default:
-			b.Send(&pgproto3.ErrorResponse{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "42601", Message: "pgfake does not know " + q.String})
-			b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
+			refuse(b, "42601", "pgfake does not know "+q.String)
 		}
 		if b.Flush() != nil {
 			return
@@ -73,6 +76,12 @@ func startup(b *pgproto3.Backend, nc net.Conn) bool {
 			return false
 		}
 	}
+}
+
+// refuse answers a command with an error.
+func refuse(b *pgproto3.Backend, code, message string) {
+	b.Send(&pgproto3.ErrorResponse{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code, Message: message})
+	b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
 }
 
 // answer sends a result of one row of text.
