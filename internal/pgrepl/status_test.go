@@ -136,10 +136,13 @@ func TestFinishIsNotFooled(t *testing.T) {
 }
 
 func TestFinishWhenTheServerFails(t *testing.T) {
+	failed := make(chan struct{})
 	s, _ := fake(t, func(c *pgfake.Conn) {
 		c.Error("57P01", "terminating")
 		c.Close()
+		close(failed)
 	})
+	<-failed
 	var pgErr *pgconn.PgError
 	if err := s.Finish(Status{}, soon()); !errors.As(err, &pgErr) || pgErr.Code != "57P01" {
 		// The reset may overtake the reason.
