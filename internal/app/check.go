@@ -90,7 +90,7 @@ func checkDatabase(ctx context.Context, cfg *config.Config, want catalog.Want) [
 	}
 	conn, err := pgx.ConnectConfig(ctx, cc)
 	if err != nil {
-		return []catalog.Finding{failed(name, cc.Host, judgeConnect(err))}
+		return []catalog.Finding{failed(name, cc.Host, pipeline.JudgeConnect(err, cfg.Slot))}
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	fs := []catalog.Finding{{Name: name, Status: catalog.OK, Subject: cc.Host, Message: "connected as " + cc.User}}
@@ -113,7 +113,7 @@ func checkReplication(ctx context.Context, cc *pgx.ConnConfig, cfg *config.Confi
 		MaxMessage:      int(cfg.MaxEventBytes),
 	})
 	if err != nil {
-		return failed(name, cc.Host, judgeConnect(err))
+		return failed(name, cc.Host, pipeline.JudgeConnect(err, cfg.Slot))
 	}
 	_ = s.Close(context.WithoutCancel(ctx))
 	return catalog.Finding{Name: name, Status: catalog.OK, Subject: cc.Host, Message: "opened; system " + s.Identity.SystemID}

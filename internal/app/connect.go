@@ -33,7 +33,7 @@ func (c *connector) connect(ctx context.Context) (pipeline.Session, error) {
 	if err != nil {
 		return nil, &pipeline.HoldError{Reason: err.Error(), Err: err}
 	}
-	slot, err := c.inspect(ctx, conn)
+	seen, err := c.inspect(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
@@ -45,21 +45,29 @@ func (c *connector) connect(ctx context.Context) (pipeline.Session, error) {
 		MaxMessage:      int(c.cfg.MaxEventBytes),
 	})
 	if err != nil {
-		return nil, judgeConnect(err)
+		return nil, pipeline.JudgeConnect(err, c.cfg.Slot)
 	}
 	return &session{s, pipeline.SessionInfo{
-		Identity: s.Identity, SlotConfirmed: slot.ConfirmedFlush, SenderTimeout: s.SenderTimeout,
+		Identity: s.Identity, SenderTimeout: s.SenderTimeout, PID: s.PID, Insert: seen.insert,
+		Slot: seen.slot.Name, SlotConfirmed: seen.slot.ConfirmedFlush, SlotRestart: seen.slot.Restart, Decoded: seen.slot.Transactions,
 	}}, nil
+}
+
+// seen is what an ordinary connection saw before a session.
+type seen struct {
+	slot *catalog.Slot
+	// insert is the WAL insert position after the publication was found whole.
+	insert decoder.LSN
 }
 
 // inspect checks the server, the publication, the tables and the slot, and
 // reports everything at once.
-func (c *connector) inspect(ctx context.Context, cc *pgx.ConnConfig) (*catalog.Slot, error) {
+func (c *connector) inspect(ctx context.Context, cc *pgx.ConnConfig) (*seen, error) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, cc)
 	if err != nil {
-		return nil, judgeConnect(err)
+		return nil, pipeline.JudgeConnect(err, c.cfg.Slot)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	report, err := catalog.Inspect(ctx, conn, catalog.Want{
@@ -75,7 +83,11 @@ func (c *connector) inspect(ctx context.Context, cc *pgx.ConnConfig) (*catalog.S
 	if report.Slot.Active {
 		return nil, &pipeline.BusyError{Slot: c.cfg.Slot, PID: report.Slot.ActivePID}
 	}
-	return report.Slot, nil
+	insert, err := catalog.InsertLSN(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	return &seen{report.Slot, insert}, nil
 }
 
 // session is a checked replication connection.
@@ -91,7 +103,7 @@ func (s *session) Close(ctx context.Context) { _ = s.Session.Close(ctx) }
 func (s *session) Start(ctx context.Context, at decoder.LSN) (pipeline.Source, error) {
 	stream, err := s.Session.Start(ctx, at)
 	if err != nil {
-		return nil, judgeConnect(err)
+		return nil, pipeline.JudgeConnect(err, s.info.Slot)
 	}
 	return stream, nil
 }

@@ -33,10 +33,13 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 	if err != nil {
 		return err
 	}
+	conn := &connector{cfg: cfg, tables: tables}
 	p, err := pipeline.New(pipeline.Config{
 		Log: log, Tables: tables, Router: rules, Format: format.NewRaw(cfg.Name),
 		Limits:         offset.Limits{Records: int64(cfg.MaxInFlightEvents), Bytes: int64(cfg.MaxInFlightBytes)},
-		Connect:        (&connector{cfg: cfg, tables: tables}).connect,
+		Connect:        conn.connect,
+		OwnsSlot:       conn.ownsSlot,
+		ServerStopping: conn.serverStopping,
 		OpenSinks:      (&sinkOpener{cfg: cfg, log: log, kinds: rules.Sinks()}).open,
 		StatusInterval: cfg.Database.StatusInterval, BackoffMax: cfg.Database.ReconnectBackoffMax,
 		HoldRetry: cfg.HoldRetry, StandbyPoll: standbyPoll, ShutdownGrace: cfg.ShutdownGrace,

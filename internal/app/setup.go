@@ -12,6 +12,7 @@ import (
 
 	"github.com/outbox-cdc/outbox-cdc/internal/catalog"
 	"github.com/outbox-cdc/outbox-cdc/internal/config"
+	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
 )
 
 // setupWait bounds how long the creation of the slot waits for running
@@ -42,7 +43,7 @@ func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) er
 	}
 	conn, err := pgx.ConnectConfig(ctx, cc)
 	if err != nil {
-		return judgeConnect(err)
+		return pipeline.JudgeConnect(err, cfg.Slot)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Role: role}

@@ -71,6 +71,17 @@ func readServer(ctx context.Context, conn *pgx.Conn) (Server, error) {
 	return s, wrap("the server's version and settings", err)
 }
 
+// InsertLSN is the server's WAL insert position: every commit from now on lies
+// at or above it.
+func InsertLSN(ctx context.Context, conn *pgx.Conn) (decoder.LSN, error) {
+	var text *string
+	err := conn.QueryRow(ctx, "SELECT pg_current_wal_insert_lsn()::text").Scan(&text)
+	if err != nil {
+		return 0, wrap("the WAL insert position", err)
+	}
+	return lsn(text)
+}
+
 // lsn reads a pg_lsn as text; NULL is no position.
 func lsn(text *string) (decoder.LSN, error) {
 	if text == nil {

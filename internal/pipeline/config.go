@@ -26,7 +26,26 @@ type Config struct {
 	// OpenSinks makes one sink of each kind that the routes name.
 	OpenSinks func(sink.Results) (map[string]sink.Sink, error)
 
+	// OwnsSlot asks over an ordinary connection whether the slot is in use by
+	// the walsender with this process id. May be nil.
+	OwnsSlot func(ctx context.Context, pid uint32) (bool, error)
+	// ServerStopping asks for a connection, and is true only when the server
+	// refuses it because it is shutting down. May be nil.
+	ServerStopping func(ctx context.Context) bool
+	// Checkpoint stores the position beside the slot; nil for none.
+	Checkpoint CheckpointStore
+	// NewerRows asks the tables whether any row is newer than a checkpoint's
+	// snapshot. May be nil.
+	NewerRows func(ctx context.Context, c *offset.Checkpoint) (offset.NewerRows, error)
+	// AcceptGap is the one gap that the operator has accepted; 0 for none.
+	AcceptGap decoder.LSN
+	// FromSlot ignores the checkpoint once, so that an operator who rewinds
+	// the slot is obeyed.
+	FromSlot bool
+
 	StatusInterval time.Duration
+	// OffsetInterval is the time between two writes of the checkpoint.
+	OffsetInterval time.Duration
 	BackoffMax     time.Duration
 	HoldRetry      time.Duration
 	StandbyPoll    time.Duration
@@ -54,8 +73,18 @@ type Session interface {
 // SessionInfo describes a session's server and slot.
 type SessionInfo struct {
 	pgrepl.Identity
-	// SlotConfirmed is the slot's confirmed_flush_lsn.
-	SlotConfirmed decoder.LSN
+	// PID is the walsender's process id.
+	PID uint32
+	// SlotConfirmed and SlotRestart are the slot's confirmed_flush_lsn and
+	// restart_lsn.
+	SlotConfirmed, SlotRestart decoder.LSN
+	// Insert is the server's WAL insert position at this connect.
+	Insert decoder.LSN
+	// Slot is the slot's name.
+	Slot string
+	// Decoded counts the transactions that the server decoded for the slot
+	// since its statistics began; 0 or less where that is not known.
+	Decoded int64
 	// SenderTimeout is the wal_sender_timeout in force; 0 means off.
 	SenderTimeout time.Duration
 }

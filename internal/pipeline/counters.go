@@ -16,6 +16,7 @@ type counters struct {
 	ignoredOps   atomic.Int64
 	otherTable   atomic.Int64
 	transactions atomic.Int64
+	delivered    atomic.Int64                        // records, over all routes
 	blocked      atomic.Int64                        // nanoseconds that the reader waited for room
 	sessions     [len(outcomes)]atomic.Int64         // by outcome
 	tables       map[decoder.TableName]*atomic.Int64 // rows on configured tables

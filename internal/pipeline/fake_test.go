@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -27,15 +28,18 @@ type fakeServer struct {
 	statuses []pgrepl.Status
 	finished bool
 	mute     bool // does not answer a status that asks for it
-	session  *fakeSource
-	arrived  chan *fakeSource
+	// asksAgain is where WAL ends for a server that shuts down: it answers
+	// each status that does not say that all was written by asking again.
+	asksAgain decoder.LSN
+	session   *fakeSource
+	arrived   chan *fakeSource
 }
 
 func newFakeServer() *fakeServer {
 	return &fakeServer{
 		info: SessionInfo{
-			Identity:      pgrepl.Identity{SystemID: "1", Timeline: 1, Database: "db"},
-			SlotConfirmed: 100, SenderTimeout: 15 * time.Second,
+			Identity: pgrepl.Identity{SystemID: "1", Timeline: 1, Database: "db", Flush: 1 << 48}, Slot: "s",
+			PID: 7, SlotConfirmed: 100, SenderTimeout: 15 * time.Second,
 		},
 		arrived: make(chan *fakeSource, 100),
 	}
@@ -123,26 +127,30 @@ func (f *fakeSource) Next(deadline time.Time) (pgrepl.Frame, error) {
 	defer timer.Stop()
 	select {
 	case v := <-f.frames:
-		f.received = time.Now()
-		if err, bad := v.(error); bad {
-			return pgrepl.Frame{}, err
-		}
-		frame, _ := v.(pgrepl.Frame)
-		return frame, nil
+		return f.take(v)
 	default:
 	}
 	select {
 	case v := <-f.frames:
-		f.received = time.Now()
-		if err, bad := v.(error); bad {
-			return pgrepl.Frame{}, err
-		}
-		frame, _ := v.(pgrepl.Frame)
-		return frame, nil
+		return f.take(v)
 	case <-timer.C:
 	case <-f.wake:
 	}
 	return pgrepl.Frame{Kind: pgrepl.FrameNone}, nil
+}
+
+func (f *fakeSource) take(v any) (pgrepl.Frame, error) {
+	f.received = time.Now()
+	switch v := v.(type) {
+	case error:
+		return pgrepl.Frame{}, v
+	case time.Duration:
+		<-time.After(v)
+		return pgrepl.Frame{Kind: pgrepl.FrameNone}, nil
+	case pgrepl.Frame:
+		return v, nil
+	}
+	panic("not a frame")
 }
 
 func (f *fakeSource) Buffered() bool      { return len(f.frames) > 0 }
@@ -159,6 +167,15 @@ func (f *fakeSource) SendStatus(st pgrepl.Status) error {
 	f.server.mu.Lock()
 	defer f.server.mu.Unlock()
 	f.server.statuses = append(f.server.statuses, st)
+	if end := f.server.asksAgain; end != 0 {
+		if st.Flush == 0 && st.Write >= end {
+			f.server.asksAgain = 0
+			f.frames <- io.EOF
+		} else {
+			f.frames <- pgrepl.Frame{Kind: pgrepl.FrameKeepalive, WALEnd: end, ReplyRequested: true}
+		}
+		return nil
+	}
 	if st.Reply && !f.server.mute {
 		select {
 		case f.frames <- pgrepl.Frame{Kind: pgrepl.FrameKeepalive}:

@@ -24,6 +24,7 @@ type generation struct {
 	sinks  map[string]outlet // by kind
 	queue  chan span
 	resume resume
+	rest   span // of the last session; see reader.carry
 
 	once   sync.Once
 	failed chan struct{}
@@ -55,6 +56,7 @@ func (g *generation) result(rec *sink.Record, err error) {
 		g.fail(err)
 		return
 	}
+	g.p.counters.delivered.Add(1)
 	c := &g.p.counters.routes[it.route]
 	c.delivered[it.out.index].Add(1)
 	c.bytes.Add(int64(len(rec.Value)))

@@ -69,23 +69,36 @@ func (r *reader) handOver(ctx context.Context, to int) error {
 }
 
 // leave ends the reader's work. What the ledger has counted must still reach
-// the sender, because a new session will not hand it out again; only when the
-// generation is over it does not matter any more.
-func (r *reader) leave(ctx context.Context) {
+// the sender, because a new session will not hand it out again. It waits for
+// nothing: the sender may be waiting for that new session.
+func (r *reader) leave() {
 	defer r.leaveChunk()
 	if r.chunk == nil || r.from == len(r.chunk.items) {
 		return
 	}
 	rest := span(r.chunk.items[r.from:])
 	select {
-	case r.gen.queue <- rest: // also when ctx has ended: it may still be sent
-		return
-	default:
-	}
-	select {
 	case r.gen.queue <- rest:
-	case <-ctx.Done():
+	default:
+		r.gen.rest = rest
 	}
+}
+
+// carry hands over what the session before could not, ahead of anything else.
+func (r *reader) carry(ctx context.Context) error {
+	if len(r.gen.rest) == 0 {
+		return nil
+	}
+	return r.block(ctx, func(due <-chan time.Time) bool {
+		select {
+		case r.gen.queue <- r.gen.rest:
+			r.gen.rest = nil
+			return true
+		case <-due:
+		case <-ctx.Done():
+		}
+		return false
+	})
 }
 
 // waitFor waits until try succeeds; it is tried again whenever the ledger may
@@ -107,12 +120,24 @@ func (r *reader) waitFor(ctx context.Context, try func() bool) error {
 // block is keepAlive for a reader that waits for room. The time is counted as it
 // passes: who looks at a sink that is stuck must not see none.
 func (r *reader) block(ctx context.Context, step func(due <-chan time.Time) bool) error {
-	return r.keepAlive(ctx, func(due <-chan time.Time) bool {
+	look := time.Now().Add(shutdownAfter)
+	down := false
+	err := r.keepAlive(ctx, func(due <-chan time.Time) bool {
 		start := time.Now()
+		if start.After(look) {
+			look = start.Add(shutdownAfter)
+			if down = r.serverStopping(ctx); down {
+				return true
+			}
+		}
 		ok := step(due)
 		r.p.counters.blocked.Add(int64(time.Since(start)))
 		return ok
 	})
+	if err == nil && down {
+		return r.letGo()
+	}
+	return err
 }
 
 // keepAlive repeats step until it succeeds, and keeps the session alive
@@ -122,7 +147,7 @@ func (r *reader) keepAlive(ctx context.Context, step func(due <-chan time.Time) 
 	defer timer.Stop()
 	for {
 		now := time.Now()
-		if err := r.status(now); err != nil {
+		if err := r.turn(ctx, now); err != nil {
 			return err
 		}
 		r.unblocked = now

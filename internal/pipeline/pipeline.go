@@ -29,15 +29,26 @@ type Pipeline struct {
 	beat     beat
 	cond     conditions
 
-	// history and decoder belong to the reader of the running generation.
+	fence  *fence
+	keeper *keeper // nil: the slot alone keeps the position
+
+	// What follows belongs to the reader of the running generation.
 	history *SessionInfo
 	decoder *decoder.Decoder
-	last    atomic.Pointer[SessionInfo]
+	// silences counts sessions that ended by silence, without progress.
+	silences int
+	// faults counts how often the server failed at faultAt.
+	faults  int
+	faultAt decoder.LSN
+	// missing is a hold over a gap, which only an operator ends.
+	missing     error
+	gapAccepted bool
+	last        atomic.Pointer[SessionInfo]
 }
 
 // New makes a pipeline. Nothing runs yet.
 func New(cfg Config) (*Pipeline, error) {
-	p := &Pipeline{cfg: cfg, ledger: offset.NewLedger(cfg.Limits), pool: newChunkPool(), routes: map[*router.Rule]uint16{}}
+	p := &Pipeline{cfg: cfg, ledger: offset.NewLedger(cfg.Limits), pool: newChunkPool(), fence: newFence(), routes: map[*router.Rule]uint16{}}
 	rules := cfg.Router.Rules()
 	p.kinds = cfg.Router.Sinks()
 	p.counters.init(cfg.Tables.Names(), len(rules), len(p.kinds))
@@ -47,6 +58,9 @@ func New(cfg Config) (*Pipeline, error) {
 	}
 	if p.fanOut > chunkItems || len(rules) > 1<<16 {
 		return nil, fmt.Errorf("rules: at most %d rules with %d destinations each", 1<<16, chunkItems)
+	}
+	if cfg.Checkpoint != nil {
+		p.keeper = newKeeper(p, cfg.Checkpoint)
 	}
 	p.cond.reader = Condition{State: StateStarting, Since: time.Now()}
 	p.beat.expect(time.Now())
@@ -58,6 +72,18 @@ func New(cfg Config) (*Pipeline, error) {
 // returns an error only for a *HoldError with ExitOnHold and for a broken
 // invariant.
 func (p *Pipeline) Run(ctx context.Context) error {
+	if p.keeper == nil {
+		return p.run(ctx)
+	}
+	// The last checkpoint is written after the last generation has ended.
+	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
+	kept := make(chan struct{})
+	go func() { defer close(kept); p.keeper.run(keeping, p.cfg.OffsetInterval) }()
+	defer func() { stop(); <-kept }()
+	return p.run(ctx)
+}
+
+func (p *Pipeline) run(ctx context.Context) error {
 	retry := backoff{limit: p.cfg.BackoffMax}
 	for ctx.Err() == nil {
 		before := p.ledger.Confirmed()
@@ -132,7 +158,7 @@ func (p *Pipeline) rewind(ctx context.Context, err error, c Condition, wait time
 	if errors.Is(err, errNewHistory) {
 		// Positions of the old history mean nothing in the new one: the
 		// slot knows where to go on.
-		at, p.history, p.decoder = 0, nil, nil
+		at, p.history, p.decoder, p.missing = 0, nil, nil, nil
 	}
 	p.ledger.Reset(at)
 	p.condition(c)

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ type reader struct {
 	src  Source
 	dec  *decoder.Decoder
 	cad  cadence
+	info SessionInfo
 	live time.Duration // longest silence of a server that is alive
 
 	chunk    *chunk
@@ -32,6 +34,7 @@ type reader struct {
 	// unblocked is when the reader last waited for room: it did not read
 	// then, so silence before it is no sign of a dead server.
 	unblocked time.Time
+	stopping  shutdownWatch
 }
 
 // run reads until the context ends, which makes it return the context's cause,
@@ -39,7 +42,42 @@ type reader struct {
 func (r *reader) run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, r.src.Interrupt)
 	defer stop()
-	defer r.leave(ctx)
+	defer r.leave()
+	err := r.read(ctx)
+	var hold *HoldError
+	if errors.As(err, &hold) && ctx.Err() == nil {
+		if lost := r.settle(ctx, hold); lost != nil {
+			return lost
+		}
+	}
+	return err
+}
+
+// settle keeps the session until everything that came before a hold is stored
+// and confirmed.
+func (r *reader) settle(ctx context.Context, hold *HoldError) error {
+	if err := r.flush(ctx); err != nil {
+		return err
+	}
+	r.p.condition(Condition{State: StateHeld, Reason: hold.Reason, Remedy: hold.Remedy})
+	return r.keepAlive(ctx, func(due <-chan time.Time) bool {
+		if n, _ := r.p.ledger.InFlight(); n == 0 {
+			return true
+		}
+		select {
+		case <-r.p.ledger.Freed():
+		case <-due:
+		case <-ctx.Done():
+		}
+		return false
+	})
+}
+
+// read reads frames.
+func (r *reader) read(ctx context.Context) error {
+	if err := r.carry(ctx); err != nil {
+		return err
+	}
 	var deadline time.Time
 	for n := 0; ; n++ {
 		if n%tickFrames == 0 || !r.src.Buffered() {
@@ -67,19 +105,60 @@ func (r *reader) pauseWork(ctx context.Context) error {
 	if err := r.flush(ctx); err != nil {
 		return err
 	}
-	return r.status(time.Now())
+	return r.turn(ctx, time.Now())
+}
+
+// turn is done whenever the reader comes by: it sees to it that the session is
+// still ours, lets the sender know, and sends a status if one is due.
+func (r *reader) turn(ctx context.Context, now time.Time) error {
+	fence := r.p.fence
+	if fence.stale(now) {
+		if err := r.verify(ctx); err != nil {
+			return err
+		}
+		now = time.Now()
+	}
+	fence.renew(now)
+	if r.stopping.certain(now, r.p.ledger.Confirmed()) && !r.p.ledger.Idle() {
+		return r.letGo()
+	}
+	return r.status(now)
+}
+
+// verifyTimeout bounds one question over an ordinary connection. Statuses wait
+// for it.
+const verifyTimeout = 2 * time.Second
+
+// verify asks, after a pause of the whole process, whether the slot is still
+// ours. What the socket holds proves nothing: it may be from before the pause.
+func (r *reader) verify(ctx context.Context) error {
+	if r.p.cfg.OwnsSlot == nil {
+		return nil
+	}
+	r.p.cfg.Log.Warn("the process was paused; asking the server whether the slot is still ours")
+	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
+	defer cancel()
+	ours, err := r.p.cfg.OwnsSlot(ctx, r.info.PID)
+	if err != nil {
+		return fmt.Errorf("ask who has the slot: %w", err)
+	}
+	if !ours {
+		return errNewHistory
+	}
+	return nil
 }
 
 // wake is until when the reader may wait for the server.
 func (r *reader) wake() time.Time {
-	wake := r.cad.wake(time.Now(), r.p.ledger.Confirmed(), !r.p.ledger.Idle())
+	flush, l := r.p.flushable(), r.p.ledger
+	wake := r.cad.wake(time.Now(), flush, !l.Idle() || l.Confirmed() > flush)
 	r.p.beat.expect(wake)
 	return wake
 }
 
 // status sends one if it is due.
 func (r *reader) status(now time.Time) error {
-	confirmed := r.p.ledger.Confirmed()
+	confirmed := r.p.flushable()
 	if now.Before(r.cad.due(confirmed)) {
 		return nil
 	}
@@ -114,7 +193,10 @@ func (r *reader) frame(ctx context.Context, f *pgrepl.Frame) error {
 // and so does a transaction that was cut off and is still to come again.
 func (r *reader) keepalive(f *pgrepl.Frame) {
 	r.cad.saw(f.WALEnd)
-	r.cad.asked = r.cad.asked || f.ReplyRequested
+	if f.ReplyRequested {
+		r.cad.asked = true
+		r.stopping.asked(time.Now(), f.WALEnd, r.p.ledger.Confirmed())
+	}
 	r.p.ledger.Keepalive(f.WALEnd)
 }
 
@@ -188,10 +270,7 @@ func (r *reader) commit() error {
 func (r *reader) notice(f *pgrepl.Frame) error {
 	n := f.Notice
 	if n.SeverityUnlocalized == "WARNING" && n.Code == "55000" {
-		return &HoldError{
-			Reason: "the server can't load the publication: " + n.Message,
-			Remedy: "rows written without it are not in the stream; create the publication again (outbox-cdc setup --print) and see that none is missed",
-		}
+		return r.p.gap(r.gen.frontier(), "the server can't load the publication: "+n.Message, nil)
 	}
 	r.p.cfg.Log.Warn("notice from the server", "code", n.Code, "message", n.Message)
 	return nil

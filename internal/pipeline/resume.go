@@ -12,6 +12,8 @@ type resume struct {
 	cut     decoder.LSN
 	handed  uint64
 	pending bool // cut's Begin is still to come again
+	// events is the position up to which events were handed out.
+	events decoder.LSN
 }
 
 // lost notes the loss of the stream.
@@ -33,7 +35,7 @@ func (r *resume) begin(final decoder.LSN) (again, ok bool) {
 func (r *resume) skip(p decoder.Position) bool { return p.Ordinal <= r.handed }
 
 // took notes that the event was handed out.
-func (r *resume) took(p decoder.Position) { r.handed = p.Ordinal }
+func (r *resume) took(p decoder.Position) { r.handed, r.events = p.Ordinal, p.Commit+1 }
 
 // commit notes that everything below end was received.
 func (r *resume) commit(end decoder.LSN) {

@@ -28,6 +28,9 @@ func (g *generation) send(ctx context.Context, stop <-chan struct{}) {
 // may be sent any more.
 func (g *generation) sendOne(ctx context.Context, stop <-chan struct{}, it *item) bool {
 	for blocked := false; ; blocked = true {
+		if !g.p.fence.pass(ctx, stop) {
+			return false
+		}
 		err := it.out.Send(ctx, &it.rec)
 		if err == nil {
 			if blocked {

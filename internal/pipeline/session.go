@@ -2,11 +2,7 @@ package pipeline
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
-
-	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 )
 
 // finishTimeout bounds the last exchange with the server.
@@ -17,14 +13,18 @@ const finishTimeout = 2 * time.Second
 func (g *generation) sessions(ctx context.Context, settled <-chan struct{}) {
 	retry := backoff{limit: g.p.cfg.BackoffMax}
 	for ctx.Err() == nil {
-		before := g.p.ledger.Confirmed()
+		before := g.frontier()
 		r, err := g.open(ctx)
 		if err == nil {
-			err = r.run(ctx)
+			err = g.judgeStream(r.run(ctx))
+			g.p.fence.shut()
 			g.resume.lost()
 			g.p.counters.sessions[outcomeOf(err)].Add(1)
 		}
 		if ctx.Err() != nil {
+			if r != nil {
+				g.p.fence.renew(time.Now())
+			}
 			close(g.queue)
 			if r != nil {
 				r.finish(settled)
@@ -34,8 +34,9 @@ func (g *generation) sessions(ctx context.Context, settled <-chan struct{}) {
 		if r != nil {
 			r.src.Close()
 		}
-		if g.p.ledger.Confirmed() > before {
+		if g.frontier() > before {
 			retry.reset()
+			g.p.silences = 0
 		}
 		g.after(ctx, err, &retry)
 	}
@@ -51,14 +52,10 @@ func (g *generation) open(ctx context.Context) (*reader, error) {
 		return nil, err
 	}
 	info := s.Info()
-	if err := p.sameHistory(info); err != nil {
+	at, err := g.startAt(ctx, info)
+	if err != nil {
 		s.Close(ctx)
 		return nil, err
-	}
-	p.ledger.Raise(info.SlotConfirmed)
-	at := decoder.LSN(0)
-	if p.history != nil {
-		at = max(g.resume.end, p.ledger.Confirmed())
 	}
 	src, err := s.Start(ctx, at)
 	if err != nil {
@@ -66,19 +63,17 @@ func (g *generation) open(ctx context.Context) (*reader, error) {
 	}
 	p.started(info, at)
 	r := &reader{
-		p: p, gen: g, src: src, dec: p.nextDecoder(),
+		p: p, gen: g, src: src, info: info, dec: p.nextDecoder(),
 		cad:  newCadence(p.cfg.StatusInterval, info.SenderTimeout),
-		live: livenessOff,
-	}
-	if info.SenderTimeout > 0 {
-		r.live = info.SenderTimeout
+		live: p.patience(info.SenderTimeout),
 	}
 	// The first status carries what the server has on record, so that none
 	// of this session can be below it.
-	if err := src.SendStatus(r.cad.take(time.Now(), p.ledger.Confirmed())); err != nil {
+	if err := src.SendStatus(r.cad.take(time.Now(), p.flushable())); err != nil {
 		src.Close()
 		return nil, err
 	}
+	p.fence.open(info.SenderTimeout)
 	return r, nil
 }
 
@@ -88,7 +83,7 @@ func (r *reader) finish(settled <-chan struct{}) {
 	err := r.drain(settled)
 	if err == nil {
 		now := time.Now()
-		err = r.src.Finish(r.cad.take(now, r.p.ledger.Confirmed()), now.Add(finishTimeout))
+		err = r.src.Finish(r.cad.take(now, r.p.flushable()), now.Add(finishTimeout))
 	} else {
 		<-settled
 		r.src.Close()
@@ -96,54 +91,4 @@ func (r *reader) finish(settled <-chan struct{}) {
 	if err != nil {
 		r.p.cfg.Log.Warn("the last status may not have reached the server; what it confirmed will be sent again", "error", err)
 	}
-}
-
-// after decides what follows the end of a session, and waits accordingly.
-func (g *generation) after(ctx context.Context, err error, retry *backoff) {
-	p := g.p
-	var hold *HoldError
-	var busy *BusyError
-	switch {
-	case errors.Is(err, errNewHistory), errors.Is(err, errResume), errors.Is(err, errLedger):
-		g.fail(err)
-		<-ctx.Done()
-	case errors.As(err, &busy):
-		p.condition(Condition{State: StateStandby, Reason: busy.Error()})
-		retry.reset()
-		p.wait(ctx, p.cfg.StandbyPoll)
-	case errors.As(err, &hold):
-		if p.cfg.ExitOnHold {
-			g.fail(hold)
-			<-ctx.Done()
-			return
-		}
-		p.condition(Condition{State: StateHeld, Reason: hold.Reason, Remedy: hold.Remedy})
-		p.wait(ctx, p.cfg.HoldRetry)
-	default:
-		pause := retry.next()
-		p.condition(Condition{State: StateConnecting, Reason: err.Error()})
-		p.wait(ctx, pause)
-	}
-}
-
-// sameHistory compares the server with the one that was streamed before.
-func (p *Pipeline) sameHistory(now SessionInfo) error {
-	was := p.history
-	switch {
-	case was == nil:
-		return nil
-	case was.SystemID != now.SystemID:
-		return &HoldError{
-			Reason: fmt.Sprintf("this is another database system (%s) than the one that was streamed (%s)", now.SystemID, was.SystemID),
-			Remedy: "point OUTBOX_CDC_DATABASE_URL at the right server, or restart to accept this one",
-		}
-	case now.Timeline < was.Timeline:
-		return &HoldError{
-			Reason: fmt.Sprintf("the server is on timeline %d, below %d that was streamed: it is an old primary", now.Timeline, was.Timeline),
-			Remedy: "connect to the present primary",
-		}
-	case now.Timeline > was.Timeline, now.SlotConfirmed > p.ledger.Confirmed():
-		return errNewHistory
-	}
-	return nil
 }

@@ -76,14 +76,31 @@ func (p *Pipeline) drain() {
 func (p *Pipeline) started(info SessionInfo, at decoder.LSN) {
 	p.history = &info
 	p.last.Store(&info)
+	if p.keeper != nil {
+		p.keeper.follow(&info)
+	}
 	p.condition(Condition{State: StateStreaming})
 	p.cfg.Log.Info("streaming", "system_id", info.SystemID, "timeline", info.Timeline,
 		"database", info.Database, "from", at, "slot_confirmed", info.SlotConfirmed)
 }
 
-// wait waits, but not beyond the end of ctx.
+// flushable is the position that a status may report as flushed.
+func (p *Pipeline) flushable() decoder.LSN {
+	confirmed := p.ledger.Confirmed()
+	if p.keeper == nil {
+		return confirmed
+	}
+	return p.keeper.bound(confirmed)
+}
+
+// wait waits, but not beyond the end of ctx, and counts as a sign of life.
 func (p *Pipeline) wait(ctx context.Context, d time.Duration) {
 	p.beat.expect(time.Now().Add(d))
+	pause(ctx, d)
+}
+
+// pause waits, but not beyond the end of ctx.
+func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/catalog"
+)
+
+// dial opens an ordinary connection.
+func (c *connector) dial(ctx context.Context) (*pgx.Conn, error) {
+	cc, err := c.cfg.Database.ConnConfig()
+	if err != nil {
+		return nil, err
+	}
+	return pgx.ConnectConfig(ctx, cc)
+}
+
+// ownsSlot asks whether the slot is in use by the walsender with this process id.
+func (c *connector) ownsSlot(ctx context.Context, pid uint32) (bool, error) {
+	conn, err := c.dial(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	slot, err := catalog.ReadSlot(ctx, conn, c.cfg.Slot)
+	if err != nil {
+		return false, err
+	}
+	return slot != nil && slot.Active && uint32(slot.ActivePID) == pid, nil //nolint:gosec // G115: a process id
+}
+
+// cannotConnectNow is the SQLSTATE of a server that starts, stops or recovers.
+const cannotConnectNow = "57P03"
+
+// serverStopping tells whether the server refuses connections because it is
+// shutting down. While a session streams that is the only reason there is: a
+// server that starts or recovers has no session yet.
+func (c *connector) serverStopping(ctx context.Context) bool {
+	conn, err := c.dial(ctx)
+	if err == nil {
+		_ = conn.Close(ctx)
+		return false
+	}
+	var server *pgconn.PgError
+	return errors.As(err, &server) && server.Code == cannotConnectNow
+}

@@ -1,0 +1,69 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
+)
+
+// firstStart decides where a history begins that this process has not streamed
+// yet: at its checkpoint, where that is still true, else at the slot.
+func (p *Pipeline) firstStart(ctx context.Context, info SessionInfo) (decoder.LSN, error) {
+	if p.keeper == nil {
+		p.ledger.Raise(info.SlotConfirmed)
+		return 0, nil
+	}
+	c, err := p.keeper.store.Load(ctx, info.Slot)
+	if err != nil {
+		return 0, fmt.Errorf("load the checkpoint of slot %q: %w", info.Slot, err)
+	}
+	if c != nil && p.cfg.FromSlot {
+		p.cfg.Log.Warn("the checkpoint is ignored, as --from=slot says", "checkpoint", c.Confirmed, "slot", info.SlotConfirmed)
+		c = nil
+	}
+	v, err := p.judgeCheckpoint(ctx, c, info)
+	if err != nil {
+		return 0, err
+	}
+	p.ledger.Reset(v.Floor)
+	p.keeper.begin(c, v.Floor)
+	if c != nil {
+		p.cfg.Log.Info("checkpoint", "confirmed", c.Confirmed, "timeline", c.Timeline, "slot", info.SlotConfirmed, "from", v.Start)
+	}
+	return v.Start, nil
+}
+
+// judgeCheckpoint holds the checkpoint against the server; what only an operator
+// can decide is an error.
+func (p *Pipeline) judgeCheckpoint(ctx context.Context, c *offset.Checkpoint, info SessionInfo) (offset.Verdict, error) {
+	at := offset.ServerState{
+		SystemID: info.SystemID, Timeline: info.Timeline, Database: info.Database, Flush: info.Flush,
+		SwitchPoints: info.History, SlotConfirmed: info.SlotConfirmed, SlotRestart: info.SlotRestart, Decoded: info.Decoded,
+	}
+	v := offset.Judge(c, at, p.cfg.AcceptGap)
+	if v.Suspect && p.cfg.NewerRows != nil {
+		var err error
+		if at.NewerRows, err = p.cfg.NewerRows(ctx, c); err != nil {
+			return v, fmt.Errorf("ask the tables for rows beyond the checkpoint: %w", err)
+		}
+		v = offset.Judge(c, at, p.cfg.AcceptGap)
+	}
+	if v.Hold {
+		hold := &HoldError{Reason: v.Reason, Remedy: v.Remedy}
+		if v.GapFrom != 0 {
+			hold.Err = &gapError{from: v.GapFrom}
+		}
+		return v, hold
+	}
+	if v.Ghost != nil {
+		p.ghost(v.Ghost.From, v.Ghost.To)
+	}
+	if v.Accepted != nil {
+		p.gapAccepted = true
+		p.cfg.Log.Warn("going on beyond a gap, as OUTBOX_CDC_ACCEPT_GAP says; rows in between were not delivered",
+			"from", v.Accepted.From, "to", v.Accepted.To)
+	}
+	return v, nil
+}

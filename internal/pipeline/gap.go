@@ -1,0 +1,49 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+)
+
+// gapError is the cause of a hold over rows that the stream does not have.
+type gapError struct {
+	from  decoder.LSN
+	cause error
+}
+
+func (e *gapError) Error() string { return fmt.Sprintf("gap from LSN %s", e.from) }
+
+func (e *gapError) Unwrap() error { return e.cause }
+
+// gap is the hold for rows that were written while the publication did not
+// cover them. It does not end when the publication is whole again: the rows in
+// between are still missing, and only an operator can say that this is known.
+func (p *Pipeline) gap(from decoder.LSN, what string, cause error) error {
+	p.missing = &HoldError{
+		Reason: fmt.Sprintf("gap from LSN %s: %s; rows written while the publication was missing are not in the stream", from, what),
+		Remedy: fmt.Sprintf("see that the publication is whole (outbox-cdc check), deliver these rows from the table, and go on with OUTBOX_CDC_ACCEPT_GAP=%s", from),
+		Err:    &gapError{from, cause},
+	}
+	return p.missing
+}
+
+// acceptedGap is the position at which to go on beyond a gap that the operator
+// has accepted; 0 when there is none, or when another one was accepted.
+func (p *Pipeline) acceptedGap(info SessionInfo, frontier decoder.LSN) decoder.LSN {
+	accepted := p.cfg.AcceptGap
+	if accepted == 0 || p.gapAccepted || accepted != frontier {
+		return 0
+	}
+	p.gapAccepted = true
+	p.cfg.Log.Warn("going on beyond a gap, as OUTBOX_CDC_ACCEPT_GAP says; rows in between were not delivered",
+		"from", frontier, "to", info.Insert)
+	return info.Insert
+}
+
+// isGap tells whether the hold is about a gap.
+func isGap(err error) bool {
+	var g *gapError
+	return errors.As(err, &g)
+}

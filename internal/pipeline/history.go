@@ -1,0 +1,92 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+)
+
+// frontier is how far this generation has come: everything below was received.
+func (g *generation) frontier() decoder.LSN {
+	return max(g.resume.end, g.p.ledger.Confirmed())
+}
+
+// startAt decides where the stream of this session starts; 0 is the slot's own
+// position. It sets the ledger's floor.
+func (g *generation) startAt(ctx context.Context, info SessionInfo) (decoder.LSN, error) {
+	p := g.p
+	at := decoder.LSN(0)
+	if p.history == nil {
+		plan, err := p.firstStart(ctx, info)
+		if err != nil {
+			return 0, err
+		}
+		at = plan
+	} else {
+		if err := g.sameHistory(info); err != nil {
+			return 0, err
+		}
+		p.ledger.Raise(info.SlotConfirmed)
+		at = g.frontier()
+	}
+	if beyond := p.acceptedGap(info, max(at, p.ledger.Confirmed())); beyond != 0 {
+		p.missing = nil
+		// It queues behind what is still in flight; a transaction that was cut
+		// off lies in the gap.
+		if !p.ledger.Seal(beyond) {
+			p.ledger.Keepalive(beyond)
+		}
+		g.resume = resume{end: beyond}
+		return beyond, nil
+	}
+	if p.missing != nil {
+		return 0, p.missing
+	}
+	return at, nil
+}
+
+// sameHistory compares the server with the one that was streamed before.
+func (g *generation) sameHistory(now SessionInfo) error {
+	p := g.p
+	was := p.history
+	switch {
+	case was.SystemID != now.SystemID:
+		return &HoldError{
+			Reason: fmt.Sprintf("this is another database system (%s) than the one that was streamed (%s)", now.SystemID, was.SystemID),
+			Remedy: "point OUTBOX_CDC_DATABASE_URL at the right server, or restart to accept this one",
+		}
+	case now.Timeline < was.Timeline:
+		return &HoldError{
+			Reason: fmt.Sprintf("the server is on timeline %d, below %d that was streamed: it is an old primary", now.Timeline, was.Timeline),
+			Remedy: "connect to the present primary",
+		}
+	case now.SlotConfirmed > p.ledger.Confirmed():
+		// Somebody else has gone on from here: what we still have is his.
+		return errNewHistory
+	case now.Timeline > was.Timeline:
+		return g.branched(now)
+	}
+	return nil
+}
+
+// branched is a failover. Positions at or below the switch point are true on
+// both timelines; what lies beyond it was written on a timeline that is no
+// more, and its positions may now be others' on the new one.
+func (g *generation) branched(now SessionInfo) error {
+	end, known := now.History[g.p.history.Timeline]
+	if known && g.frontier() <= end && g.resume.cut <= end {
+		return nil
+	}
+	if known && g.resume.events > end {
+		g.p.ghost(end, g.resume.events)
+	}
+	return errNewHistory
+}
+
+// ghost reports events that were published but that the new primary never had.
+func (p *Pipeline) ghost(from, to decoder.LSN) {
+	p.cfg.Log.Error("after the failover: events of this range were read, and some may have been delivered, that the new primary does not have",
+		"alert", "GhostEvents", "from", from, "to", to,
+		"remedy", "compare consumers with the tables; synchronized_standby_slots (PostgreSQL 17) keeps this from happening")
+}

@@ -1,0 +1,225 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/pgrepl"
+	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
+)
+
+// fakeStore keeps one checkpoint.
+type fakeStore struct {
+	mu     sync.Mutex
+	kept   *offset.Checkpoint
+	saves  int
+	refuse bool
+	broken error
+}
+
+func (s *fakeStore) Load(context.Context, string) (*offset.Checkpoint, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept, s.broken
+}
+
+func (s *fakeStore) Save(_ context.Context, c offset.Checkpoint, _ uint32) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.saves++
+	if s.broken != nil || s.refuse {
+		return false, s.broken
+	}
+	s.kept = &c
+	return true, nil
+}
+
+func (s *fakeStore) set(f func(*fakeStore)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s)
+}
+
+func (s *fakeStore) get() (c offset.Checkpoint, saves int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept != nil {
+		c = *s.kept
+	}
+	return c, s.saves
+}
+
+func withStore(s *fakeStore) func(*Config) {
+	return func(c *Config) { c.Checkpoint, c.OffsetInterval = s, 10*time.Second }
+}
+
+// No status is above the ceiling that is stored.
+func TestNothingAboveTheCeilingIsConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &fakeStore{refuse: true}
+		r := start(t, withStore(store))
+		out := <-r.sinks
+		src := r.session()
+		src.transaction(1000, row(1))
+		settle(time.Minute)
+		wantIDs(t, out, "e1")
+		r.wantFlush(100) // the slot's own
+		store.set(func(s *fakeStore) { s.refuse = false })
+		settle(2 * time.Second)
+		r.wantFlush(endOf(1000))
+		const far = 1 << 40
+		store.set(func(s *fakeStore) { s.broken = errors.New("no") })
+		src.transaction(far, row(2))
+		settle(time.Minute)
+		c, _ := store.get()
+		r.wantFlush(c.Ceiling)
+		store.set(func(s *fakeStore) { s.broken = nil })
+		settle(2 * time.Second)
+		r.wantFlush(endOf(far))
+		r.end()
+		if c, _ := store.get(); c.Confirmed != endOf(far) || c.Ceiling < c.Confirmed+ceilingStep || c.SystemID != "1" || c.Timeline != 1 {
+			t.Errorf("the last checkpoint is %+v", c)
+		}
+	})
+}
+
+// The write makes WAL itself: an idle database must not be kept busy by it.
+func TestIdleDatabaseIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(fakeStore)
+		r := start(t, withStore(store))
+		src := r.session()
+		settle(time.Minute)
+		_, before := store.get()
+		for i := range 1000 {
+			src.keepalive(lsn(1000+8*i), false) // what our own writes would make
+			settle(time.Minute)
+		}
+		if _, after := store.get(); after != before {
+			t.Errorf("%d writes in an idle day", after-before)
+		}
+		src.keepalive(40<<20, false)
+		settle(time.Minute)
+		if c, after := store.get(); after == before || c.Confirmed != 40<<20 {
+			t.Errorf("16 MiB of a neighbour's WAL are worth a write: %+v", c)
+		}
+		src.transaction(41<<20, row(1))
+		settle(time.Minute)
+		if c, _ := store.get(); c.Confirmed != endOf(41<<20) {
+			t.Errorf("an event is worth a write: %+v", c)
+		}
+		r.end()
+	})
+}
+
+func TestStartsAtTheCheckpoint(t *testing.T) {
+	checkpoint := func(change func(*offset.Checkpoint)) *offset.Checkpoint {
+		c := &offset.Checkpoint{Slot: "s", SystemID: "1", Timeline: 1, Database: "db", Confirmed: 5000, Ceiling: 5000 + ceilingStep, Restart: 4000}
+		change(c)
+		return c
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*offset.Checkpoint)
+		config func(*Config)
+		start  lsn
+		held   string
+	}{
+		{name: "a crash put the slot back", change: func(*offset.Checkpoint) {}, start: 5000},
+		{name: "from the slot", change: func(*offset.Checkpoint) {}, config: func(c *Config) { c.FromSlot = true }, start: 0},
+		{name: "foreign database", change: func(c *offset.Checkpoint) { c.Database = "other" }, held: "other"},
+		{name: "foreign system", change: func(c *offset.Checkpoint) { c.SystemID = "2" }, held: "system"},
+		{name: "old primary", change: func(c *offset.Checkpoint) { c.Timeline = 2 }, held: "old primary"},
+		{name: "ahead of the server", change: func(c *offset.Checkpoint) { c.Confirmed = 1 << 50 }, held: "restored"},
+		{name: "made again", change: func(c *offset.Checkpoint) { c.Confirmed, c.Ceiling = 10, 20 }, held: "gap from LSN 0/A"},
+		{
+			name: "made again, accepted", change: func(c *offset.Checkpoint) { c.Confirmed, c.Ceiling = 10, 20 },
+			config: func(c *Config) { c.AcceptGap = 10 }, start: 0,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &fakeStore{kept: checkpoint(test.change)}
+				r := start(t, func(c *Config) {
+					withStore(store)(c)
+					if test.config != nil {
+						test.config(c)
+					}
+				})
+				settle(time.Minute)
+				if test.held != "" {
+					r.wantState(StateHeld)
+					if st := r.p.Status(); !strings.Contains(st.Reason, test.held) || st.Remedy == "" {
+						t.Errorf("held: %s; %s", st.Reason, st.Remedy)
+					}
+					if n := len(r.server.started); n != 0 {
+						t.Errorf("%d sessions", n)
+					}
+				} else {
+					r.wantState(StateStreaming)
+					if got := r.server.started[0]; got != test.start {
+						t.Errorf("started at %v, want %v", got, test.start)
+					}
+				}
+				r.end()
+			})
+		})
+	}
+}
+
+// A slot that may have been made again is asked about; no newer row is no gap.
+func TestSuspectSlotAsksTheTables(t *testing.T) {
+	for answer, want := range map[offset.NewerRows]State{
+		offset.NewerNone: StateStreaming, offset.NewerSome: StateHeld, offset.NewerUnknown: StateHeld,
+	} {
+		t.Run(answer.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &fakeStore{kept: &offset.Checkpoint{Slot: "s", SystemID: "1", Timeline: 1, Database: "db", Confirmed: 50, Ceiling: 1000, Restart: 40}}
+				r := start(t, func(c *Config) {
+					withStore(store)(c)
+					c.NewerRows = func(context.Context, *offset.Checkpoint) (offset.NewerRows, error) { return answer, nil }
+				})
+				r.server.change(func(s *fakeServer) { s.info.SlotRestart = 90 })
+				settle(time.Minute)
+				r.wantState(want)
+				r.end()
+			})
+		})
+	}
+}
+
+// After a failover beyond the switch point the checkpoint is void as well.
+func TestFailoverVoidsTheCheckpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(fakeStore)
+		r := start(t, withStore(store))
+		<-r.sinks
+		src := r.session()
+		src.transaction(9000, row(1))
+		settle(time.Minute)
+		r.wantFlush(endOf(9000))
+		r.server.change(func(s *fakeServer) {
+			s.info.Timeline, s.info.SlotConfirmed, s.info.History = 2, 500, pgrepl.History{1: 700}
+		})
+		src.cut(io.EOF)
+		fresh := <-r.sinks
+		src = r.session()
+		src.transaction(800, row(2))
+		settle(time.Minute)
+		wantIDs(t, fresh, "e2")
+		r.wantFlush(endOf(800))
+		if got := r.server.started[1]; got != 0 {
+			t.Errorf("started at %v", got)
+		}
+		if c, _ := store.get(); c.Timeline != 2 || c.Confirmed != endOf(800) {
+			t.Errorf("checkpoint %+v", c)
+		}
+		r.end()
+	})
+}
