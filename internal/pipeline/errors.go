@@ -44,5 +44,8 @@ type BusyError struct {
 
 // Error names the slot and the process.
 func (e *BusyError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("slot %q is in use", e.Slot)
+	}
 	return fmt.Sprintf("slot %q is in use by the server process %d", e.Slot, e.PID)
 }

@@ -49,6 +49,11 @@ func (f *fence) stale(now time.Time) bool {
 	return now.UnixNano()-f.fresh.Load() > f.limit.Load()
 }
 
+// late tells that nothing was heard of the session for longer than the limit.
+func (f *fence) late(heard, now time.Time) bool {
+	return now.Sub(heard) > time.Duration(f.limit.Load())
+}
+
 // pass waits until the session is known to be ours. It is false when ctx ends,
 // or when stop is closed and there is nothing to wait for.
 func (f *fence) pass(ctx context.Context, stop <-chan struct{}) bool {

@@ -65,6 +65,33 @@ func TestNobodyAsksWithoutAPause(t *testing.T) {
 	})
 }
 
+// A reader that can't read hears nothing; it asks before the sender may go on.
+func TestBlockedReaderAsksWhoHasTheSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lost atomic.Bool
+		r := start(t, func(c *Config) {
+			c.Limits.Records = 1
+			c.OwnsSlot = func(context.Context, uint32) (bool, error) { return !lost.Load(), nil }
+		})
+		out := <-r.sinks
+		out.set(func(s *fakeSink) { s.hold = true })
+		src := r.session()
+		src.transaction(1000, row(1), row(2), row(3))
+		settle(time.Hour)
+		if n := len(r.server.started); n != 1 {
+			t.Fatalf("%d sessions", n)
+		}
+		lost.Store(true)
+		settle(10 * time.Second)
+		out.ackAll()
+		fresh := <-r.sinks
+		settle(time.Second)
+		wantIDs(t, out, "e1")
+		wantIDs(t, fresh)
+		r.end()
+	})
+}
+
 // While there is no session nothing is sent: another instance may have it.
 func TestNothingIsSentWithoutASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

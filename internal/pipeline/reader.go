@@ -35,6 +35,7 @@ type reader struct {
 	// then, so silence before it is no sign of a dead server.
 	unblocked time.Time
 	stopping  shutdownWatch
+	verified  time.Time // when the server last said that the slot is ours
 }
 
 // run reads until the context ends, which makes it return the context's cause,
@@ -112,11 +113,12 @@ func (r *reader) pauseWork(ctx context.Context) error {
 // still ours, lets the sender know, and sends a status if one is due.
 func (r *reader) turn(ctx context.Context, now time.Time) error {
 	fence := r.p.fence
-	if fence.stale(now) {
-		if err := r.verify(ctx); err != nil {
+	if fence.stale(now) || fence.late(r.heard(), now) {
+		if err := r.verify(ctx, fence.stale(now)); err != nil {
 			return err
 		}
 		now = time.Now()
+		r.verified = now
 	}
 	fence.renew(now)
 	if r.stopping.certain(now, r.p.ledger.Confirmed()) && !r.p.ledger.Idle() {
@@ -129,13 +131,25 @@ func (r *reader) turn(ctx context.Context, now time.Time) error {
 // for it.
 const verifyTimeout = 2 * time.Second
 
-// verify asks, after a pause of the whole process, whether the slot is still
-// ours. What the socket holds proves nothing: it may be from before the pause.
-func (r *reader) verify(ctx context.Context) error {
+// heard is when it was last known that the session lives.
+func (r *reader) heard() time.Time {
+	if heard := r.src.Received(); heard.After(r.verified) {
+		return heard
+	}
+	return r.verified
+}
+
+// verify asks whether the slot is still ours: after a pause of the whole
+// process, when what the socket holds proves nothing, because it may be from
+// before; and while the reader can't read, when a dead connection looks like a
+// healthy one.
+func (r *reader) verify(ctx context.Context, paused bool) error {
 	if r.p.cfg.OwnsSlot == nil {
 		return nil
 	}
-	r.p.cfg.Log.Warn("the process was paused; asking the server whether the slot is still ours")
+	if paused {
+		r.p.cfg.Log.Warn("the process was paused; asking the server whether the slot is still ours")
+	}
 	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
 	ours, err := r.p.cfg.OwnsSlot(ctx, r.info.PID)

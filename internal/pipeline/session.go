@@ -17,14 +17,13 @@ func (g *generation) sessions(ctx context.Context, settled <-chan struct{}) {
 		r, err := g.open(ctx)
 		if err == nil {
 			err = g.judgeStream(r.run(ctx))
-			g.p.fence.shut()
+			if ctx.Err() == nil {
+				g.p.fence.shut()
+			}
 			g.resume.lost()
 			g.p.counters.sessions[outcomeOf(err)].Add(1)
 		}
 		if ctx.Err() != nil {
-			if r != nil {
-				g.p.fence.renew(time.Now())
-			}
 			close(g.queue)
 			if r != nil {
 				r.finish(settled)
