@@ -1,0 +1,52 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
+)
+
+// Load reads the slot's checkpoint; nil, without an error, where there is none.
+// A table that is missing or denied is a *TableError: that is not the same as
+// having no checkpoint.
+func (s *Store) Load(ctx context.Context, slot string) (*offset.Checkpoint, error) {
+	var cp *offset.Checkpoint
+	err := s.do(ctx, "load the checkpoint of slot "+slot, s.cfg.StatementTimeout, func(ctx context.Context, tx pgx.Tx) error {
+		row := tx.QueryRow(ctx, `SELECT system_id, timeline, database, confirmed_lsn::text, ceiling_lsn::text, coalesce(restart_lsn, '0/0')::text,
+			coalesce(decoded_txns, 0), coalesce(snapshot::text, ''), phase, extract(epoch FROM updated_at)::float8
+			FROM `+s.cfg.Table.String()+` WHERE slot = $1::text`, pgx.QueryExecModeExec, slot)
+		c := offset.Checkpoint{Slot: slot}
+		var timeline int64
+		var confirmed, ceiling, restart string
+		var updated float64
+		err := row.Scan(&c.SystemID, &timeline, &c.Database, &confirmed, &ceiling, &restart, &c.Decoded, &c.Snapshot, &c.Phase, &updated)
+		if errors.Is(err, pgx.ErrNoRows) {
+			cp = nil
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c.Timeline = int32(timeline) //nolint:gosec // the server's own are 32 bits, and only it can have one
+		c.UpdatedAt = time.UnixMicro(int64(updated * 1e6)).UTC()
+		cp = &c
+		return parseLSNs(&c, confirmed, ceiling, restart)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return cp, nil
+}
+
+func parseLSNs(c *offset.Checkpoint, confirmed, ceiling, restart string) error {
+	var errs [3]error
+	c.Confirmed, errs[0] = decoder.ParseLSN(confirmed)
+	c.Ceiling, errs[1] = decoder.ParseLSN(ceiling)
+	c.Restart, errs[2] = decoder.ParseLSN(restart)
+	return errors.Join(errs[:]...)
+}
