@@ -188,6 +188,36 @@ func TestInterruptAlwaysWakes(t *testing.T) {
 	}
 }
 
+// TestInterruptThatComesTwice: the flag was seen and Next has returned; then the
+// deadline of the same Interrupt arrives. It ends one more read, and no other.
+func TestInterruptThatComesTwice(t *testing.T) {
+	client, server := loopback(t)
+	s := newStream(client, client, testMax)
+	deadline := soon()
+	s.wake.Store(true)
+	if f, err := s.Next(deadline); err != nil || f.Kind != FrameNone {
+		t.Fatalf("the flag: %+v, %v", f, err)
+	}
+	if _, err := server.Write(data(1, "between")); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.Next(deadline); err != nil || f.Kind != FrameData {
+		t.Fatalf("between: %+v, %v", f, err)
+	}
+	if err := client.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.Next(deadline); err != nil || f.Kind != FrameNone {
+		t.Fatalf("the deadline: %+v, %v", f, err)
+	}
+	if _, err := server.Write(data(2, "after")); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.Next(deadline); err != nil || f.Kind != FrameData || f.WALEnd != 2 {
+		t.Errorf("after: %+v, %v", f, err)
+	}
+}
+
 // choppy is a connection whose reads are short and time out every other time.
 type choppy struct {
 	net.Conn

@@ -2,6 +2,7 @@ package pgrepl
 
 import (
 	"errors"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -96,6 +97,18 @@ func TestPasswordAndTLS(t *testing.T) {
 	}
 }
 
+// countReader counts the bytes that it passes on.
+type countReader struct {
+	r io.Reader
+	n int
+}
+
+func (c *countReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += n
+	return n, err
+}
+
 // TestFinishWithinALargeTransaction: while it sends one, a server that is not
 // held up looks for statuses only after half of wal_sender_timeout.
 func TestFinishWithinALargeTransaction(t *testing.T) {
@@ -112,8 +125,13 @@ func TestFinishWithinALargeTransaction(t *testing.T) {
 				t.Fatal("the large transaction is over")
 			}
 		}
-		if err := s.Finish(Status{Write: end, Flush: end}, time.Now().Add(2*time.Second)); err != nil {
+		counted := &countReader{r: s.r}
+		s.r = counted
+		if err := s.Finish(Status{Write: end, Flush: end}, soon()); err != nil {
 			t.Error(err)
+		}
+		if counted.n > 150_000*400*3/4 {
+			t.Errorf("it read %d bytes, to the transaction's end", counted.n)
 		}
 		if got := confirmed(t, db); got != end.String() {
 			t.Errorf("the slot is at %s, want %v", got, end)
