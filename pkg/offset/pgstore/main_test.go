@@ -17,7 +17,9 @@ var pool = pgtest.NewPool(pgtest.Options{})
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pool.Main(m)) }
 
 // checkpoints is where the tests keep them.
-func checkpoints() decoder.TableName { return decoder.TableName{Schema: "outbox_cdc", Name: "checkpoint"} }
+func checkpoints() decoder.TableName {
+	return decoder.TableName{Schema: "outbox_cdc", Name: "checkpoint"}
+}
 
 // storeAt is a store that connects to the URL.
 func storeAt(t *testing.T, url string) *Store {
