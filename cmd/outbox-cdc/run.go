@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/outbox-cdc/outbox-cdc/internal/app"
@@ -17,18 +19,25 @@ log, and looks again every OUTBOX_CDC_HOLD_RETRY. With OUTBOX_CDC_ON_FATAL=exit
 it ends with code 3 instead.`
 
 func runCommand(opts *options) *cobra.Command {
-	return &cobra.Command{
+	var from string
+	cmd := &cobra.Command{
 		Use:     "run",
 		Short:   "Stream (the default command)",
 		Long:    runHelp,
 		Example: "  outbox-cdc run --env-file /etc/outbox-cdc.env",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if from != "" && from != "slot" {
+				return &usageError{fmt.Errorf("--from=%.32q: want slot, or leave it out", from)}
+			}
 			cfg, err := opts.load()
 			if err != nil {
 				return err
 			}
-			return app.Run(cmd.Context(), cfg, newLogger(cfg, cmd.ErrOrStderr()), app.Version{Version: buildVersion(), Revision: buildRevision()})
+			version := app.Version{Version: buildVersion(), Revision: buildRevision()}
+			return app.Run(cmd.Context(), cfg, newLogger(cfg, cmd.ErrOrStderr()), version, app.RunOptions{FromSlot: from == "slot"})
 		},
 	}
+	cmd.Flags().StringVar(&from, "from", "", "'slot' begins at the slot's own position and ignores the checkpoint, after you have moved the slot back")
+	return cmd
 }

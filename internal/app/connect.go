@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// standbyPoll is the time between two looks whether the slot is free.
-	standbyPoll = time.Second
 	// inspectTimeout bounds all questions to the catalog at one connect.
 	inspectTimeout = 30 * time.Second
 )

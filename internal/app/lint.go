@@ -14,7 +14,16 @@ import (
 // tables, columns, rules, and what the rules make necessary. It is all that can
 // be found offline.
 func Lint(cfg *config.Config) []error {
-	return slices.Concat(lintTables(cfg), lintRoutes(cfg))
+	return slices.Concat(lintTables(cfg), lintRoutes(cfg), lintOffsets(cfg))
+}
+
+func lintOffsets(cfg *config.Config) []error {
+	_, errGap := acceptedGap(cfg)
+	if cfg.OffsetTable == "" {
+		return split("ACCEPT_GAP", errGap) // it has a default; only other faults hide it
+	}
+	_, errTable := checkpointTable(cfg)
+	return append(split("OFFSET_TABLE", errTable), split("ACCEPT_GAP", errGap)...)
 }
 
 func lintTables(cfg *config.Config) []error {

@@ -22,9 +22,15 @@ import (
 // errStreamEnded ends the listener when the pipeline has.
 var errStreamEnded = errors.New("the stream has ended")
 
+// RunOptions are what only the command line says.
+type RunOptions struct {
+	// FromSlot begins at the slot's own position, whatever the checkpoint says.
+	FromSlot bool
+}
+
 // Run streams until ctx ends. The error is a *pipeline.HoldError where an
 // operator must act and OUTBOX_CDC_ON_FATAL=exit says so.
-func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Version) error {
+func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Version, opts RunOptions) error {
 	rules, err := router.New(cfg.Routes)
 	if err != nil {
 		return fmt.Errorf("OUTBOX_CDC_ROUTES: %w", err)
@@ -34,7 +40,15 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 		return err
 	}
 	conn := &connector{cfg: cfg, tables: tables}
-	p, err := pipeline.New(pipeline.Config{
+	store, err := openOffsets(cfg, conn)
+	if err != nil {
+		return fmt.Errorf("OUTBOX_CDC_OFFSET_TABLE: %w", err)
+	}
+	gap, err := acceptedGap(cfg)
+	if err != nil {
+		return fmt.Errorf("OUTBOX_CDC_ACCEPT_GAP: %w", err)
+	}
+	pc := pipeline.Config{
 		Log: log, Tables: tables, Router: rules, Format: format.NewRaw(cfg.Name),
 		Limits:         offset.Limits{Records: int64(cfg.MaxInFlightEvents), Bytes: int64(cfg.MaxInFlightBytes)},
 		Connect:        conn.connect,
@@ -42,9 +56,15 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 		ServerStopping: conn.serverStopping,
 		OpenSinks:      (&sinkOpener{cfg: cfg, log: log, kinds: rules.Sinks()}).open,
 		StatusInterval: cfg.Database.StatusInterval, BackoffMax: cfg.Database.ReconnectBackoffMax,
-		HoldRetry: cfg.HoldRetry, StandbyPoll: standbyPoll, ShutdownGrace: cfg.ShutdownGrace,
-		ExitOnHold: cfg.ExitOnFatal,
-	})
+		HoldRetry: cfg.HoldRetry, StandbyPoll: cfg.StandbyPoll, ShutdownGrace: cfg.ShutdownGrace,
+		ExitOnHold: cfg.ExitOnFatal, NoStandby: !cfg.Standby,
+		AcceptGap: gap, FromSlot: opts.FromSlot, OffsetInterval: cfg.OffsetInterval,
+	}
+	if store != nil {
+		defer func() { _ = store.Close(context.WithoutCancel(ctx)) }()
+		pc.Checkpoint, pc.NewerRows = store, store.newerRows
+	}
+	p, err := pipeline.New(pc)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,15 @@ type Config struct {
 
 	Kafka Kafka
 
-	OffsetStore string // "slot"
+	OffsetStore string // "table" or "slot"
+	// OffsetTable and AcceptGap are texts; the decoder's parsers know them.
+	OffsetTable    string
+	OffsetInterval time.Duration
+	AcceptGap      string
+
+	// Standby is whether a slot that is in use is waited for.
+	Standby     bool
+	StandbyPoll time.Duration
 
 	// ListenAddress is host:port of the HTTP listener.
 	ListenAddress string

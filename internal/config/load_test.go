@@ -20,7 +20,8 @@ func TestDefaults(t *testing.T) {
 		Unrouted: "halt", OnPoison: "halt", NullPayload: "halt", Format: "raw",
 		MaxInFlightBytes: 16 << 20, MaxInFlightEvents: 20000, MaxEventBytes: 16 << 20,
 		Kafka:       Kafka{SecurityProtocol: "PLAINTEXT", Compression: "lz4", Linger: time.Millisecond, RequestTimeout: 10 * time.Second},
-		OffsetStore: "slot", ListenAddress: "127.0.0.1:9855", LogLevel: slog.LevelInfo,
+		OffsetStore: "slot", OffsetTable: "outbox_cdc.checkpoint", OffsetInterval: 10 * time.Second,
+		Standby: true, StandbyPoll: time.Second, ListenAddress: "127.0.0.1:9855", LogLevel: slog.LevelInfo,
 		ShutdownGrace: 20 * time.Second, HoldRetry: 30 * time.Second,
 	}
 	if !reflect.DeepEqual(got, want) {

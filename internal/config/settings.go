@@ -110,7 +110,7 @@ type processSettings struct {
 	ShutdownGrace   duration `env:"SHUTDOWN_GRACE" envDefault:"20s" range:"1s..10m" doc:"After SIGTERM: time to settle what is in flight."`
 	OnFatal         choice   `env:"ON_FATAL" envDefault:"hold" choices:"hold exit" doc:"What an operator must mend keeps the process up, unready and alerting (hold), or ends it with code 3 (exit)."`
 	HoldRetry       duration `env:"HOLD_RETRY" envDefault:"30s" range:"1s..10m" doc:"Time between two looks whether a hold is over."`
-	Standby         boolean  `env:"STANDBY" envDefault:"true" later:"true" doc:"Wait while another instance has the slot."`
-	StandbyPoll     duration `env:"STANDBY_POLL" envDefault:"1s" range:"100ms..1m" later:"true" doc:"Time between two looks whether the slot is free."`
+	Standby         boolean  `env:"STANDBY" envDefault:"true" doc:"Wait, ready to take over, while another instance has the slot; 'false' holds instead."`
+	StandbyPoll     duration `env:"STANDBY_POLL" envDefault:"1s" range:"100ms..1m" doc:"Time between two looks whether the slot is free."`
 	StandbyExpected boolean  `env:"STANDBY_EXPECTED" envDefault:"false" later:"true" doc:"Arms the alert StandbyMissing."`
 }

@@ -23,12 +23,12 @@ type sqsSettings struct {
 }
 
 type offsetSettings struct {
-	Store        choice   `env:"OFFSET_STORE" envDefault:"slot" choices:"table slot" built:"slot" doc:"Where the position is kept. 'slot' keeps nothing beside the slot and cannot notice a re-created one. It is the default only while it is the one store that this version has; the checkpoint table becomes the default when it comes."`
-	Table        text     `env:"OFFSET_TABLE" envDefault:"outbox_cdc.checkpoint" later:"true" doc:"The checkpoint table."`
-	Interval     duration `env:"OFFSET_INTERVAL" envDefault:"10s" range:"1s..10m" later:"true" doc:"Time between two checkpoints."`
+	Store        choice   `env:"OFFSET_STORE" envDefault:"slot" choices:"table slot" doc:"Where the position is kept beside the slot: 'table' is a checkpoint in the same database, which 'setup' makes; 'slot' keeps nothing, and cannot notice that the slot was dropped and made again, nor that a crash of the server put it back."`
+	Table        text     `env:"OFFSET_TABLE" envDefault:"outbox_cdc.checkpoint" doc:"The checkpoint table, with schema."`
+	Interval     duration `env:"OFFSET_INTERVAL" envDefault:"10s" range:"1s..10m" doc:"Time between two checkpoints, as long as there is something new."`
 	WALBudget    size     `env:"WAL_BUDGET" range:"1MiB..1PiB" shown:"never let go" later:"true" doc:"Retained WAL at which the slot is let go and the table is read instead."`
 	CatchupBatch integer  `env:"CATCHUP_BATCH" envDefault:"1000" range:"1..100000" later:"true" doc:"Rows read at once while catching up."`
-	AcceptGap    text     `env:"ACCEPT_GAP" later:"true" doc:"LSN of the one gap that is accepted."`
+	AcceptGap    text     `env:"ACCEPT_GAP" doc:"'Go on in spite of the gap that starts here': the LSN that a hold names. It counts for exactly that gap."`
 }
 
 type watchSettings struct {

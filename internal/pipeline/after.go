@@ -19,6 +19,8 @@ func (g *generation) after(ctx context.Context, err error, retry *backoff) {
 	case errors.Is(err, errNewHistory), errors.Is(err, errResume), errors.Is(err, errLedger):
 		g.fail(err)
 		<-ctx.Done()
+	case errors.As(err, &busy) && p.cfg.NoStandby:
+		g.hold(ctx, err, &HoldError{Reason: busy.Error(), Remedy: "stop the other instance, or set OUTBOX_CDC_STANDBY=true to wait for the slot"})
 	case errors.As(err, &busy):
 		p.condition(Condition{State: StateStandby, Reason: busy.Error()})
 		retry.reset()

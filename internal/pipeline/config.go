@@ -50,6 +50,8 @@ type Config struct {
 	HoldRetry      time.Duration
 	StandbyPoll    time.Duration
 	ShutdownGrace  time.Duration
+	// NoStandby holds where another process has the slot.
+	NoStandby bool
 	// ExitOnHold ends Run with a *HoldError instead of holding.
 	ExitOnHold bool
 }

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/config"
+	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
+	"github.com/outbox-cdc/outbox-cdc/pkg/offset/pgstore"
+)
+
+var errOneTable = errors.New("want one table, with its schema, such as outbox_cdc.checkpoint")
+
+// checkpointTable parses OUTBOX_CDC_OFFSET_TABLE.
+func checkpointTable(cfg *config.Config) (decoder.TableName, error) {
+	names, err := decoder.ParseTables(cfg.OffsetTable)
+	if err != nil {
+		return decoder.TableName{}, err
+	}
+	if len(names) != 1 {
+		return decoder.TableName{}, errOneTable
+	}
+	return names[0], nil
+}
+
+// acceptedGap parses OUTBOX_CDC_ACCEPT_GAP; 0 for none.
+func acceptedGap(cfg *config.Config) (decoder.LSN, error) {
+	if cfg.AcceptGap == "" {
+		return 0, nil
+	}
+	return decoder.ParseLSN(cfg.AcceptGap)
+}
+
+// offsets keeps the position beside the slot.
+type offsets struct {
+	*pgstore.Store
+	tables []decoder.TableName
+}
+
+// openOffsets makes the store that the configuration names; nil for the slot
+// alone. It connects when it is used first.
+func openOffsets(cfg *config.Config, c *connector) (*offsets, error) {
+	if cfg.OffsetStore != "table" {
+		return nil, nil //nolint:nilnil // no store is a good answer
+	}
+	table, err := checkpointTable(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &offsets{pgstore.New(pgstore.Config{Connect: c.dial, Table: table}), c.tables.Names()}, nil
+}
+
+// Load implements pipeline.CheckpointStore: a table that can't be used is an
+// operator's matter.
+func (o *offsets) Load(ctx context.Context, slot string) (*offset.Checkpoint, error) {
+	c, err := o.Store.Load(ctx, slot)
+	var table *pgstore.TableError
+	if errors.As(err, &table) {
+		return nil, &pipeline.HoldError{Reason: table.Error(), Err: err}
+	}
+	return c, err
+}
+
+// newerRows asks the outbox tables.
+func (o *offsets) newerRows(ctx context.Context, c *offset.Checkpoint) (offset.NewerRows, error) {
+	return o.NewerRows(ctx, o.tables, c.Snapshot)
+}
