@@ -61,6 +61,7 @@ func (r *reader) records(ev *decoder.Event, route uint16) error {
 				return err
 			}
 			r.chunk.arena, made = arena, it
+			r.countHeaders(it)
 		} else {
 			it.rec.Value, it.rec.Headers = made.rec.Value, made.rec.Headers
 			it.rec.Time, it.rec.Position = made.rec.Time, made.rec.Position
@@ -68,6 +69,20 @@ func (r *reader) records(ev *decoder.Event, route uint16) error {
 		it.rec.Destination, it.rec.Key = t.Destination, r.decision.Key
 	}
 	return nil
+}
+
+// headerCost is what a header beyond the inline ones costs at most beside the
+// row that it comes from: the slice's growth, and an allocation for its name.
+const headerCost = 2*40 + 32
+
+// countHeaders counts the memory of a row's own headers, which do not fit the
+// item and are made outside of the chunk.
+func (r *reader) countHeaders(it *item) {
+	if n := len(it.rec.Headers); n > inlineHeaders {
+		extra := int64(n)*headerCost + int64(r.event.Size())
+		r.chunk.size += extra
+		r.p.ledger.Grow(extra)
+	}
 }
 
 // undo takes back records that were not handed over.

@@ -21,13 +21,15 @@ import (
 // fakeServer is a server and its slot: it accepts sessions and records what it
 // is told.
 type fakeServer struct {
-	mu       sync.Mutex
-	info     SessionInfo
-	refuse   error // answer of the next Connect
-	started  []decoder.LSN
-	statuses []pgrepl.Status
-	finished bool
-	mute     bool // does not answer a status that asks for it
+	mu     sync.Mutex
+	info   SessionInfo
+	refuse error // answer of the next Connect
+	// onConnect may change what a session is told.
+	onConnect func(*SessionInfo) error
+	started   []decoder.LSN
+	statuses  []pgrepl.Status
+	finished  bool
+	mute      bool // does not answer a status that asks for it
 	// asksAgain is where WAL ends for a server that shuts down: it answers
 	// each status that does not say that all was written by asking again.
 	asksAgain decoder.LSN
@@ -51,7 +53,13 @@ func (s *fakeServer) connect(context.Context) (Session, error) {
 	if s.refuse != nil {
 		return nil, s.refuse
 	}
-	return &fakeSession{s, s.info}, nil
+	info := s.info
+	if s.onConnect != nil {
+		if err := s.onConnect(&info); err != nil {
+			return nil, err
+		}
+	}
+	return &fakeSession{s, info}, nil
 }
 
 func (s *fakeServer) change(f func(*fakeServer)) {

@@ -12,7 +12,9 @@ import (
 // yet: at its checkpoint, where that is still true, else at the slot.
 func (p *Pipeline) firstStart(ctx context.Context, info SessionInfo) (decoder.LSN, error) {
 	if p.keeper == nil {
-		p.ledger.Raise(info.SlotConfirmed)
+		// Not raised: an attempt that came no further may have left the
+		// position of another server here.
+		p.ledger.Reset(info.SlotConfirmed)
 		return 0, nil
 	}
 	c, err := p.keeper.store.Load(ctx, info.Slot)

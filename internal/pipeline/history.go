@@ -17,6 +17,9 @@ func (g *generation) frontier() decoder.LSN {
 func (g *generation) startAt(ctx context.Context, info SessionInfo) (decoder.LSN, error) {
 	p := g.p
 	at := decoder.LSN(0)
+	if err := p.notOlder(info); err != nil {
+		return 0, err
+	}
 	if p.history == nil {
 		plan, err := p.firstStart(ctx, info)
 		if err != nil {
@@ -46,6 +49,20 @@ func (g *generation) startAt(ctx context.Context, info SessionInfo) (decoder.LSN
 	return at, nil
 }
 
+// notOlder refuses a server on a lower timeline than one that was seen of its
+// system: an old primary that has come back. It remembers what it sees, also of
+// servers that were then not streamed from.
+func (p *Pipeline) notOlder(now SessionInfo) error {
+	if now.SystemID == p.newest.SystemID && now.Timeline < p.newest.Timeline {
+		return &HoldError{
+			Reason: fmt.Sprintf("the server is on timeline %d, below %d that was seen: it is an old primary", now.Timeline, p.newest.Timeline),
+			Remedy: "connect to the present primary",
+		}
+	}
+	p.newest = now.Identity
+	return nil
+}
+
 // sameHistory compares the server with the one that was streamed before.
 func (g *generation) sameHistory(now SessionInfo) error {
 	p := g.p
@@ -55,11 +72,6 @@ func (g *generation) sameHistory(now SessionInfo) error {
 		return &HoldError{
 			Reason: fmt.Sprintf("this is another database system (%s) than the one that was streamed (%s)", now.SystemID, was.SystemID),
 			Remedy: "point OUTBOX_CDC_DATABASE_URL at the right server, or restart to accept this one",
-		}
-	case now.Timeline < was.Timeline:
-		return &HoldError{
-			Reason: fmt.Sprintf("the server is on timeline %d, below %d that was streamed: it is an old primary", now.Timeline, was.Timeline),
-			Remedy: "connect to the present primary",
 		}
 	case now.SlotConfirmed > p.ledger.Confirmed():
 		// Somebody else has gone on from here: what we still have is his.

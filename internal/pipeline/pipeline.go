@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/outbox-cdc/outbox-cdc/internal/pgrepl"
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
 	"github.com/outbox-cdc/outbox-cdc/pkg/router"
@@ -35,6 +36,9 @@ type Pipeline struct {
 	// What follows belongs to the reader of the running generation.
 	history *SessionInfo
 	decoder *decoder.Decoder
+	// newest is the system and the highest timeline that were seen; it
+	// outlives histories.
+	newest pgrepl.Identity
 	// silences counts sessions that ended by silence, without progress.
 	silences int
 	// faults counts how often the server failed at faultAt.

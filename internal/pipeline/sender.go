@@ -27,15 +27,16 @@ func (g *generation) send(ctx context.Context, stop <-chan struct{}) {
 // sendOne sends one record, however long it takes. It is false when nothing
 // may be sent any more.
 func (g *generation) sendOne(ctx context.Context, stop <-chan struct{}, it *item) bool {
-	for blocked := false; ; blocked = true {
+	at := "" // where it was refused; a record that was taken is not ours to read
+	for {
 		if !g.p.fence.pass(ctx, stop) {
 			return false
 		}
 		err := it.out.Send(ctx, &it.rec)
 		if err == nil {
-			if blocked {
+			if at != "" {
 				g.p.block(nil)
-				g.p.cfg.Log.Info("delivery goes on", "position", string(it.rec.Position))
+				g.p.cfg.Log.Info("delivery goes on", "position", at)
 			}
 			return true
 		}
@@ -47,6 +48,7 @@ func (g *generation) sendOne(ctx context.Context, stop <-chan struct{}, it *item
 			g.fail(err)
 			return false
 		}
+		at = string(it.rec.Position)
 		if !g.waitAt(ctx, stop, it, e) {
 			return false
 		}

@@ -1,12 +1,15 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -88,6 +91,73 @@ func TestAnotherSystemOrAnOldPrimaryIsHeld(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What an attempt that came no further saw of a server must not be left behind:
+// the next server's slot would be moved there.
+func TestPositionOfAServerThatNeverStreamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := true
+		r := start(t, func(c *Config) {
+			connect := c.Connect
+			c.Connect = func(ctx context.Context) (Session, error) {
+				s, err := connect(ctx)
+				f, ok := s.(*fakeSession)
+				if !ok {
+					return s, err
+				}
+				if first {
+					first = false
+					f.info.SlotConfirmed = 9000
+					return failingStart{f}, nil
+				}
+				f.info.Timeline, f.info.SlotConfirmed = 2, 500
+				return f, nil
+			}
+		})
+		r.session()
+		settle(time.Second)
+		r.wantFlush(500)
+		r.end()
+	})
+}
+
+type failingStart struct{ *fakeSession }
+
+func (failingStart) Start(context.Context, decoder.LSN) (Source, error) {
+	return nil, errors.New("the server is going down")
+}
+
+// An old primary is refused also after the history has been given up, and when
+// the new primary was only seen.
+func TestOldPrimaryAfterAFailover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil)
+		src := r.session()
+		src.transaction(1000, row(1))
+		settle(time.Second)
+		old := r.server.info
+		old.SlotConfirmed = endOf(1000)
+		connects := 0
+		r.server.change(func(s *fakeServer) {
+			s.onConnect = func(i *SessionInfo) error {
+				connects++
+				if connects == 1 {
+					i.Timeline = 2
+				} else {
+					*i = old
+				}
+				return nil
+			}
+		})
+		src.cut(io.EOF)
+		settle(time.Minute)
+		r.wantState(StateHeld)
+		if n := len(r.server.started); n != 1 {
+			t.Errorf("%d sessions", n)
+		}
+		r.end()
+	})
 }
 
 func TestHoldAndResume(t *testing.T) {

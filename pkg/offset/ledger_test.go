@@ -137,6 +137,19 @@ func TestALateAckPopsNothing(t *testing.T) {
 	}
 }
 
+func TestGrowCountsBeyondTheLimit(t *testing.T) {
+	l := NewLedger(Limits{Records: 1, Bytes: 10})
+	epoch, _ := l.Hold(5)
+	l.Grow(100)
+	if _, ok := l.Hold(1); ok {
+		t.Error("there should be no room")
+	}
+	l.Release(epoch, 105)
+	if _, ok := l.Hold(10); !ok {
+		t.Error("there should be room")
+	}
+}
+
 func TestRaiseOnlyRaises(t *testing.T) {
 	l := wide()
 	l.Raise(100)

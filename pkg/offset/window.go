@@ -13,6 +13,14 @@ func (l *Ledger) Hold(n int64) (epoch uint64, ok bool) {
 	return l.epoch, true
 }
 
+// Grow counts n bytes more as held, whether or not there is room: they exist
+// already. Release gives them back.
+func (l *Ledger) Grow(n int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.bytes += n
+}
+
 // Release gives back what Hold counted. One from before a Reset has no effect.
 func (l *Ledger) Release(epoch uint64, n int64) {
 	l.mu.Lock()
