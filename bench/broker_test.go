@@ -30,7 +30,9 @@ func serveBroker() int {
 		return 1
 	}
 	defer c.Close()
-	fmt.Println(c.ListenAddrs()[0])
+	if _, err := fmt.Fprintln(os.Stdout, c.ListenAddrs()[0]); err != nil {
+		return 1
+	}
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 	return 0
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ func rowMessage(i int) []byte {
 	b = binary.BigEndian.AppendUint16(b, uint16(len(columns)))
 	payload := fmt.Sprintf(`{"orderId": "ord-%d", "note": "%s"}`, i, strings.Repeat("x", 430))
 	for _, v := range []string{
-		fmt.Sprint(i), fmt.Sprintf("00000000-0000-4000-8000-%012x", i), "order", fmt.Sprintf("ord-%d", i),
+		strconv.Itoa(i), fmt.Sprintf("00000000-0000-4000-8000-%012x", i), "order", fmt.Sprintf("ord-%d", i),
 		"OrderPlaced", fmt.Sprintf("k%d", i*7919%10000), payload, "2026-01-01 12:00:00.123456+00", "PENDING",
 	} {
 		b = append(binary.BigEndian.AppendUint32(append(b, 't'), uint32(len(v))), v...)

@@ -56,8 +56,7 @@ func openOffsets(cfg *config.Config, c *connector) (*offsets, error) {
 // operator's matter.
 func (o *offsets) Load(ctx context.Context, slot string) (*offset.Checkpoint, error) {
 	c, err := o.Store.Load(ctx, slot)
-	var table *pgstore.TableError
-	if errors.As(err, &table) {
+	if table, ok := errors.AsType[*pgstore.TableError](err); ok {
 		return nil, &pipeline.HoldError{Reason: table.Error(), Err: err}
 	}
 	return c, err

@@ -125,9 +125,9 @@ func TestStatusShape(t *testing.T) {
 
 func TestMetricsAndUnknownRequests(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "some_gauge", Help: "Some."}))
+	registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "things", Help: "Some."}))
 	base, _ := serve(t, func(c *Config) { c.Metrics = registry })
-	if code, body, _ := request(t, "GET", base+"/metrics"); code != 200 || !strings.Contains(body, "some_gauge 0") {
+	if code, body, _ := request(t, "GET", base+"/metrics"); code != 200 || !strings.Contains(body, "things 0") {
 		t.Errorf("/metrics %d %q", code, body)
 	}
 	for path, want := range map[string]int{"/": 404, "/debug/pprof/": 404, "/healthz/x": 404} {

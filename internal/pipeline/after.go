@@ -43,8 +43,7 @@ func (g *generation) after(ctx context.Context, err error, retry *backoff) {
 func (g *generation) hold(ctx context.Context, err error, hold *HoldError) {
 	p := g.p
 	c := Condition{State: StateHeld, Reason: hold.Reason, Remedy: hold.Remedy}
-	var undecodable *undecodableError
-	if errors.As(err, &undecodable) {
+	if _, ok := errors.AsType[*undecodableError](err); ok {
 		c.State = StateHalted
 	}
 	if p.history != nil && !isGap(err) {

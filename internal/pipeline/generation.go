@@ -116,7 +116,7 @@ func (g *generation) close(ctx context.Context) error {
 			errs <- nil
 		}()
 	}
-	var all []error
+	all := make([]error, 0, len(g.sinks))
 	for range g.sinks {
 		all = append(all, <-errs)
 	}

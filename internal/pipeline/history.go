@@ -16,16 +16,15 @@ func (g *generation) frontier() decoder.LSN {
 // position. It sets the ledger's floor.
 func (g *generation) startAt(ctx context.Context, info SessionInfo) (decoder.LSN, error) {
 	p := g.p
-	at := decoder.LSN(0)
 	if err := p.notOlder(info); err != nil {
 		return 0, err
 	}
+	var at decoder.LSN
 	if p.history == nil {
-		plan, err := p.firstStart(ctx, info)
-		if err != nil {
+		var err error
+		if at, err = p.firstStart(ctx, info); err != nil {
 			return 0, err
 		}
-		at = plan
 	} else {
 		if err := g.sameHistory(info); err != nil {
 			return 0, err

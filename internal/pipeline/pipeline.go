@@ -57,7 +57,7 @@ func New(cfg Config) (*Pipeline, error) {
 	p.kinds = cfg.Router.Sinks()
 	p.counters.init(cfg.Tables.Names(), len(rules), len(p.kinds))
 	for i, r := range rules {
-		p.routes[r] = uint16(i) //nolint:gosec // G115: bounded below
+		p.routes[r] = uint16(i)
 		p.fanOut = max(p.fanOut, r.FanOut())
 	}
 	if p.fanOut > chunkItems || len(rules) > 1<<16 {
@@ -126,7 +126,7 @@ func (p *Pipeline) generation(ctx context.Context) error {
 		if opened[kind] == nil {
 			return fmt.Errorf("%w: %s", errNoSink, kind)
 		}
-		g.sinks[kind] = outlet{opened[kind], uint16(i)} //nolint:gosec // G115: a handful
+		g.sinks[kind] = outlet{opened[kind], uint16(i)}
 	}
 	if err := p.check(ctx, g); err != nil {
 		return errors.Join(err, g.close(ctx))

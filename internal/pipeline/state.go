@@ -78,7 +78,7 @@ func (c *conditions) set(n Condition) bool {
 	switch n.State {
 	case StateStreaming, StateStandby:
 		c.streamed, c.lost = true, time.Time{}
-	default:
+	case StateStarting, StateConnecting, StateHalted, StateHeld, StateDraining:
 		if c.lost.IsZero() {
 			c.lost = n.Since
 		}

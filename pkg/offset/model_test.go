@@ -58,7 +58,6 @@ func (m *model) inFlight() int64 {
 type handle struct {
 	token Token
 	tx    *modelTx
-	acked bool
 	stale bool // from before a reset
 }
 
