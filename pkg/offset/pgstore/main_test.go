@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
@@ -66,4 +67,19 @@ func load(t *testing.T, s *Store, slot string) offset.Checkpoint {
 		t.Fatalf("loaded %v, %v", cp, err)
 	}
 	return *cp
+}
+
+// until polls: statistics arrive late on some versions.
+func until(t *testing.T, done func() bool) {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatal("it never came to that")
+		}
+	}
 }
