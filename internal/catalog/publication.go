@@ -74,7 +74,7 @@ func readPublication(ctx context.Context, conn *pgx.Conn, name string, s Server)
 func judgePublication(fs *findings, p *publication, want Want) {
 	if p == nil {
 		fs.add("publication.exists", Fail, want.Publication, "run outbox-cdc setup, or "+createPublicationSQL(want.Publication, want.Tables.Names())+
-			"; a slot that is older than its publication can't be used: make it anew afterwards",
+			" A slot that is older than its publication misses rows of before it: make it anew afterwards.",
 			"the publication does not exist")
 		return
 	}

@@ -98,7 +98,7 @@ func TestSetupLeavesWhatOthersMayUse(t *testing.T) {
 		{"no table", `SELECT 1`, "the table does not exist"},
 		{"columns do not fit", `CREATE TABLE outbox (id int)`, `no column for role "type"`},
 		{"slot of another plugin", outboxDDL + `; then SELECT pg_create_logical_replication_slot('SLOT', 'test_decoding')`, "somebody else's"},
-		{"slot older than the publication", outboxDDL + `; then SELECT pg_create_logical_replication_slot('SLOT', 'pgoutput')`, "a slot that is older than its publication can't be used"},
+		{"slot older than the publication", outboxDDL + `; then SELECT pg_create_logical_replication_slot('SLOT', 'pgoutput')`, "A slot that is older than its publication misses rows"},
 	} {
 		t.Run(tc.title, func(t *testing.T) {
 			db := pool.NewDB(t)

@@ -31,15 +31,28 @@ func (p *Pipeline) gap(from decoder.LSN, what string, cause error) error {
 
 // acceptedGap is the position at which to go on beyond a gap that the operator
 // has accepted; 0 when there is none, or when another one was accepted.
-func (p *Pipeline) acceptedGap(info SessionInfo, frontier decoder.LSN) decoder.LSN {
+func (g *generation) acceptedGap(info SessionInfo, frontier decoder.LSN) decoder.LSN {
+	p := g.p
 	accepted := p.cfg.AcceptGap
-	if accepted == 0 || p.gapAccepted || accepted != frontier {
+	if accepted == 0 || p.gapAccepted || !g.means(accepted, frontier, info) {
 		return 0
 	}
 	p.gapAccepted = true
 	p.cfg.Log.Warn("going on beyond a gap, as OUTBOX_CDC_ACCEPT_GAP says; rows in between were not delivered",
 		"from", frontier, "to", info.Insert)
 	return info.Insert
+}
+
+// means tells whether the accepted position is the beginning of the gap that the
+// frontier stands at. The process that named it may have come a little further
+// than the slot had on record when it ended: a keepalive had raised its
+// frontier. So once the same gap is hit again, every position counts behind
+// which nothing was received in between.
+func (g *generation) means(accepted, frontier decoder.LSN, info SessionInfo) bool {
+	if accepted == frontier {
+		return true
+	}
+	return isGap(g.p.missing) && accepted >= max(g.resume.floor, g.resume.end) && accepted <= info.Insert
 }
 
 // isGap tells whether the hold is about a gap.

@@ -55,6 +55,35 @@ func TestGapIsHeldUntilItIsAccepted(t *testing.T) {
 	}
 }
 
+// A process that was restarted comes to a gap from what the slot has on record,
+// which may lie below the position that the first one had named.
+func TestGapIsTheSameAfterARestart(t *testing.T) {
+	for accept, want := range map[lsn]bool{99: false, 100: true, 101: true, 500: true, 5000: true, 5001: false} {
+		t.Run(accept.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := start(t, func(c *Config) { c.AcceptGap = accept })
+				r.server.change(func(s *fakeServer) { s.info.Insert = 5000 })
+				if accept != 100 { // that one it knows at once
+					r.session().cut(errNoPublication)
+				}
+				settle(time.Hour)
+				if !want {
+					r.wantState(StateHeld)
+					r.end()
+					return
+				}
+				r.wantState(StateStreaming)
+				r.wantFlush(5000)
+				// It counts once.
+				r.session().cut(errNoPublication)
+				settle(time.Hour)
+				r.wantState(StateHeld)
+				r.end()
+			})
+		})
+	}
+}
+
 // What is in flight when a gap is accepted is still confirmed in its turn.
 func TestAcceptedGapQueuesBehindWhatIsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

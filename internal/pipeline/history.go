@@ -32,18 +32,21 @@ func (g *generation) startAt(ctx context.Context, info SessionInfo) (decoder.LSN
 		p.ledger.Raise(info.SlotConfirmed)
 		at = g.frontier()
 	}
-	if beyond := p.acceptedGap(info, max(at, p.ledger.Confirmed())); beyond != 0 {
+	if beyond := g.acceptedGap(info, max(at, p.ledger.Confirmed())); beyond != 0 {
 		p.missing = nil
 		// It queues behind what is still in flight; a transaction that was cut
 		// off lies in the gap.
 		if !p.ledger.Seal(beyond) {
 			p.ledger.Keepalive(beyond)
 		}
-		g.resume = resume{end: beyond}
+		g.resume = resume{end: beyond, floor: beyond}
 		return beyond, nil
 	}
 	if p.missing != nil {
 		return 0, p.missing
+	}
+	if g.resume.floor == 0 {
+		g.resume.floor = max(at, p.ledger.Confirmed())
 	}
 	return at, nil
 }

@@ -7,6 +7,8 @@ import "github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 type resume struct {
 	// end is the position below which every transaction was received whole.
 	end decoder.LSN
+	// floor is where this generation began.
+	floor decoder.LSN
 	// cut is the transaction that was open when the stream was lost, and
 	// handed how many of its events had been handed out.
 	cut     decoder.LSN
