@@ -73,8 +73,12 @@ func Check(ctx context.Context, cfg *config.Config, log *slog.Logger, version st
 	for _, w := range cfg.Warnings {
 		r.add(catalog.Finding{Name: "config", Status: catalog.Warn, Message: w})
 	}
+	checkpoint, err := keptIn(cfg)
+	if err != nil {
+		return nil, err
+	}
 	r.add(checkDatabase(ctx, cfg, catalog.Want{
-		Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, ApplicationName: applicationName(cfg),
+		Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Checkpoint: checkpoint, ApplicationName: applicationName(cfg),
 	})...)
 	r.add(checkSinks(ctx, cfg, log, rules)...)
 	return r, nil

@@ -68,8 +68,12 @@ func (c *connector) inspect(ctx context.Context, cc *pgx.ConnConfig) (*seen, err
 		return nil, pipeline.JudgeConnect(err, c.cfg.Slot)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	checkpoint, err := keptIn(c.cfg)
+	if err != nil {
+		return nil, err
+	}
 	report, err := catalog.Inspect(ctx, conn, catalog.Want{
-		Slot: c.cfg.Slot, Publication: c.cfg.Publication, Tables: c.tables,
+		Slot: c.cfg.Slot, Publication: c.cfg.Publication, Tables: c.tables, Checkpoint: checkpoint,
 		ApplicationName: applicationName(c.cfg),
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/outbox-cdc/outbox-cdc/internal/config"
 	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
@@ -25,6 +26,19 @@ func checkpointTable(cfg *config.Config) (decoder.TableName, error) {
 	return names[0], nil
 }
 
+// keptIn is the checkpoint table of the configuration; nil where the slot alone
+// keeps the position.
+func keptIn(cfg *config.Config) (*decoder.TableName, error) {
+	if cfg.OffsetStore != "table" {
+		return nil, nil //nolint:nilnil // no table is a good answer
+	}
+	t, err := checkpointTable(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("OUTBOX_CDC_OFFSET_TABLE: %w", err)
+	}
+	return &t, nil
+}
+
 // acceptedGap parses OUTBOX_CDC_ACCEPT_GAP; 0 for none.
 func acceptedGap(cfg *config.Config) (decoder.LSN, error) {
 	if cfg.AcceptGap == "" {
@@ -42,14 +56,11 @@ type offsets struct {
 // openOffsets makes the store that the configuration names; nil for the slot
 // alone. It connects when it is used first.
 func openOffsets(cfg *config.Config, c *connector) (*offsets, error) {
-	if cfg.OffsetStore != "table" {
-		return nil, nil //nolint:nilnil // no store is a good answer
-	}
-	table, err := checkpointTable(cfg)
-	if err != nil {
+	table, err := keptIn(cfg)
+	if table == nil {
 		return nil, err
 	}
-	return &offsets{pgstore.New(pgstore.Config{Connect: c.dial, Table: table}), c.tables.Names()}, nil
+	return &offsets{pgstore.New(pgstore.Config{Connect: c.dial, Table: *table}), c.tables.Names()}, nil
 }
 
 // Load implements pipeline.CheckpointStore: a table that can't be used is an

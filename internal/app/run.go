@@ -42,7 +42,7 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 	conn := &connector{cfg: cfg, tables: tables}
 	store, err := openOffsets(cfg, conn)
 	if err != nil {
-		return fmt.Errorf("OUTBOX_CDC_OFFSET_TABLE: %w", err)
+		return err
 	}
 	gap, err := acceptedGap(cfg)
 	if err != nil {

@@ -25,7 +25,11 @@ func SetupScript(cfg *config.Config, role string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Role: role}
+	checkpoint, err := keptIn(cfg)
+	if err != nil {
+		return "", err
+	}
+	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Role: role, Checkpoint: checkpoint}
 	return s.Script(), nil
 }
 
@@ -34,6 +38,10 @@ func SetupScript(cfg *config.Config, role string) (string, error) {
 // an operator; they hold neither URL nor password.
 func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) error {
 	tables, err := outboxTables(cfg)
+	if err != nil {
+		return err
+	}
+	checkpoint, err := keptIn(cfg)
 	if err != nil {
 		return err
 	}
@@ -46,7 +54,7 @@ func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) er
 		return pipeline.JudgeConnect(err, cfg.Slot)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Role: role}
+	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Role: role, Checkpoint: checkpoint}
 	plan, err := s.Plan(ctx, conn)
 	if err != nil {
 		return err
@@ -54,7 +62,7 @@ func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) er
 	if err := runSteps(ctx, conn, plan, w); err != nil {
 		return err
 	}
-	report, err := catalog.Inspect(ctx, conn, catalog.Want{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables})
+	report, err := catalog.Inspect(ctx, conn, catalog.Want{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Checkpoint: checkpoint})
 	if err != nil {
 		return err
 	}
@@ -76,7 +84,7 @@ func warn(w io.Writer, report *catalog.Report, plan *catalog.Plan) error {
 
 func runSteps(ctx context.Context, conn *pgx.Conn, plan *catalog.Plan, w io.Writer) error {
 	if len(plan.Steps) == 0 {
-		_, err := fmt.Fprintln(w, "nothing to do: role, publication and slot are there")
+		_, err := fmt.Fprintln(w, "nothing to do: everything is there")
 		return err
 	}
 	for _, step := range plan.Steps {

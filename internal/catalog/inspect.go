@@ -15,6 +15,8 @@ type Want struct {
 	Slot, Publication string
 	// Tables are the configured outbox tables with their columns' mapping.
 	Tables *decoder.Tables
+	// Checkpoint is the table that keeps the position; nil for none.
+	Checkpoint *decoder.TableName
 	// ApplicationName is the one of our walsender, to be held against
 	// synchronous_standby_names; may be empty.
 	ApplicationName string
@@ -82,6 +84,9 @@ func Inspect(ctx context.Context, conn *pgx.Conn, want Want) (*Report, error) {
 		}
 	}
 	judgeSlot(&fs, r.Slot, r.Server, want)
+	if err := judgeCheckpoint(ctx, conn, &fs, want, r.Server.User); err != nil {
+		return nil, err
+	}
 	if err := judgeUncovered(ctx, conn, &fs, found, r.Slot); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,8 @@ type Setup struct {
 	Tables            *decoder.Tables
 	// Role is who will stream; empty means the current user.
 	Role string
+	// Checkpoint is the checkpoint table; nil for none.
+	Checkpoint *decoder.TableName
 }
 
 // Step is one statement of a set-up. Each is a transaction of its own.
@@ -57,6 +59,7 @@ func (s *Setup) Script() string {
 		"-- (RDS: CREATE ROLE " + identifier(role) + " LOGIN PASSWORD '...'; GRANT rds_replication TO " + identifier(role) + ";)\n\n" +
 		"-- Run in the database of the tables, as their owner with CREATE on the database.\n" +
 		createPublicationSQL(s.Publication, s.Tables.Names()) + "\n\n" +
+		s.checkpointScript(role) +
 		"-- Afterwards, not in the same transaction. It waits for running transactions to end.\n" +
 		createSlotSQL(s.Slot) + "\n"
 }
@@ -78,7 +81,7 @@ type Plan struct {
 // Plan compares the server with what is wanted. The error joins everything that
 // stands in the way, with what to do about it.
 func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) (*Plan, error) {
-	want := Want{Slot: s.Slot, Publication: s.Publication, Tables: s.Tables}
+	want := Want{Slot: s.Slot, Publication: s.Publication, Tables: s.Tables, Checkpoint: s.Checkpoint}
 	report, err := Inspect(ctx, conn, want)
 	if err != nil {
 		return nil, err
@@ -104,6 +107,15 @@ func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) (*Plan, error) {
 	if len(left) > 0 {
 		return nil, errors.Join(left...)
 	}
+	role := s.Role
+	if role == "" {
+		role = report.Server.User
+	}
+	keep, err := s.checkpointSteps(ctx, conn, role)
+	if err != nil {
+		return nil, err
+	}
+	plan.Steps = append(plan.Steps, keep...)
 	plan.Steps = append(plan.Steps, s.publicationSteps(report, pub)...)
 	if report.Slot == nil {
 		plan.Steps = append(plan.Steps, Step{SQL: createSlotSQL(s.Slot), Why: "create replication slot " + identifier(s.Slot), slot: true})
@@ -116,7 +128,7 @@ func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) (*Plan, error) {
 // up as they were at the slot's position.
 func mends(f Finding, pub *publication, slot *Slot) bool {
 	switch f.Name {
-	case "role.replication", "slot.exists":
+	case "role.replication", "slot.exists", "checkpoint.table":
 		return true
 	case "publication.exists":
 		return slot == nil
@@ -179,7 +191,8 @@ func Apply(ctx context.Context, conn *pgx.Conn, step Step, wait time.Duration) e
 		if _, err := tx.Exec(ctx, limit); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, step.SQL)
+		// A step may be several statements.
+		_, err := tx.Exec(ctx, step.SQL, pgx.QueryExecModeSimpleProtocol)
 		return err
 	})
 	var pgErr *pgconn.PgError

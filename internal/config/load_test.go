@@ -20,7 +20,7 @@ func TestDefaults(t *testing.T) {
 		Unrouted: "halt", OnPoison: "halt", NullPayload: "halt", Format: "raw",
 		MaxInFlightBytes: 16 << 20, MaxInFlightEvents: 20000, MaxEventBytes: 16 << 20,
 		Kafka:       Kafka{SecurityProtocol: "PLAINTEXT", Compression: "lz4", Linger: time.Millisecond, RequestTimeout: 10 * time.Second},
-		OffsetStore: "slot", OffsetTable: "outbox_cdc.checkpoint", OffsetInterval: 10 * time.Second,
+		OffsetStore: "table", OffsetTable: "outbox_cdc.checkpoint", OffsetInterval: 10 * time.Second,
 		Standby: true, StandbyPoll: time.Second, ListenAddress: "127.0.0.1:9855", LogLevel: slog.LevelInfo,
 		ShutdownGrace: 20 * time.Second, HoldRetry: 30 * time.Second,
 	}

@@ -23,7 +23,7 @@ type sqsSettings struct {
 }
 
 type offsetSettings struct {
-	Store        choice   `env:"OFFSET_STORE" envDefault:"slot" choices:"table slot" doc:"Where the position is kept beside the slot: 'table' is a checkpoint in the same database, which 'setup' makes; 'slot' keeps nothing, and cannot notice that the slot was dropped and made again, nor that a crash of the server put it back."`
+	Store        choice   `env:"OFFSET_STORE" envDefault:"table" choices:"table slot" doc:"Where the position is kept beside the slot: 'table' is a checkpoint in the same database, which 'setup' makes; 'slot' keeps nothing, and cannot notice that the slot was dropped and made again, nor that a crash of the server put it back."`
 	Table        text     `env:"OFFSET_TABLE" envDefault:"outbox_cdc.checkpoint" doc:"The checkpoint table, with schema."`
 	Interval     duration `env:"OFFSET_INTERVAL" envDefault:"10s" range:"1s..10m" doc:"Time between two checkpoints, as long as there is something new."`
 	WALBudget    size     `env:"WAL_BUDGET" range:"1MiB..1PiB" shown:"never let go" later:"true" doc:"Retained WAL at which the slot is let go and the table is read instead."`

@@ -8,6 +8,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/outbox-cdc/outbox-cdc/internal/pgtest"
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/offset/pgstore"
 )
 
 // topic is where the rule of most tests sends all events.
@@ -44,6 +46,8 @@ func bare(tb testing.TB, server *pgtest.Server, brokers int) *rig {
 	db := server.NewDB(tb)
 	db.Exec(tb, `DO $$ BEGIN CREATE ROLE `+role+` LOGIN REPLICATION;
 		EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`)
+	checkpoint := decoder.TableName{Schema: "outbox_cdc", Name: "checkpoint"}
+	db.Exec(tb, pgstore.CreateSchema(checkpoint)+pgstore.CreateTable(checkpoint)+pgstore.Grant(checkpoint, role))
 	r := &rig{tb: tb, db: db, cluster: cluster, slot: "s_" + db.Name}
 	r.settings = settings{
 		"DATABASE_URL": server.URL(db.Name, role), "SLOT": r.slot, "PUBLICATION": "ob_pub",
