@@ -48,6 +48,7 @@ func (c *connector) connect(ctx context.Context) (pipeline.Session, error) {
 	return &session{s, pipeline.SessionInfo{
 		Identity: s.Identity, SenderTimeout: s.SenderTimeout, PID: s.PID, Insert: seen.insert,
 		Slot: seen.slot.Name, SlotConfirmed: seen.slot.ConfirmedFlush, SlotRestart: seen.slot.Restart, Decoded: seen.slot.Transactions,
+		Tables: seen.tables,
 	}}, nil
 }
 
@@ -56,6 +57,8 @@ type seen struct {
 	slot *catalog.Slot
 	// insert is the WAL insert position after the publication was found whole.
 	insert decoder.LSN
+	// tables are the outbox tables by their OIDs.
+	tables map[uint32]decoder.TableName
 }
 
 // inspect checks the server, the publication, the tables and the slot, and
@@ -89,7 +92,11 @@ func (c *connector) inspect(ctx context.Context, cc *pgx.ConnConfig) (*seen, err
 	if err != nil {
 		return nil, err
 	}
-	return &seen{report.Slot, insert}, nil
+	tables := map[uint32]decoder.TableName{}
+	for _, t := range report.Tables {
+		tables[t.Relation.ID] = t.Name
+	}
+	return &seen{report.Slot, insert, tables}, nil
 }
 
 // session is a checked replication connection.

@@ -87,6 +87,8 @@ type SessionInfo struct {
 	// Decoded counts the transactions that the server decoded for the slot
 	// since its statistics began; 0 or less where that is not known.
 	Decoded int64
+	// Tables are the outbox tables by their OIDs.
+	Tables map[uint32]decoder.TableName
 	// SenderTimeout is the wal_sender_timeout in force; 0 means off.
 	SenderTimeout time.Duration
 }

@@ -203,11 +203,12 @@ func (p *Pipeline) judge(err error, retry *backoff) (Condition, time.Duration) {
 func (p *Pipeline) routeIndex(r *router.Rule) uint16 { return p.routes[r] }
 
 // nextDecoder is the decoder of a new session in the same history.
-func (p *Pipeline) nextDecoder() *decoder.Decoder {
+func (p *Pipeline) nextDecoder(info SessionInfo) *decoder.Decoder {
 	if p.decoder == nil {
 		p.decoder = decoder.New(p.cfg.Tables)
 	} else {
 		p.decoder = p.decoder.NextSession()
 	}
+	p.decoder.Know(info.Tables, info.Insert)
 	return p.decoder
 }

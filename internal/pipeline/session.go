@@ -62,7 +62,7 @@ func (g *generation) open(ctx context.Context) (*reader, error) {
 	}
 	p.started(info, at)
 	r := &reader{
-		p: p, gen: g, src: src, info: info, dec: p.nextDecoder(),
+		p: p, gen: g, src: src, info: info, dec: p.nextDecoder(info),
 		cad:  newCadence(p.cfg.StatusInterval, info.SenderTimeout),
 		live: p.patience(info.SenderTimeout),
 	}

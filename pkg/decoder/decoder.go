@@ -56,6 +56,10 @@ type Decoder struct {
 	last *described
 	// configured has the name of each OID that was an outbox table.
 	configured map[uint32]TableName
+	// present has the outbox tables as the catalog had them at the position
+	// looked; see Know.
+	present map[uint32]TableName
+	looked  LSN
 	// bases has the base type of domains over built-in types.
 	bases map[uint32]uint32
 }
@@ -89,6 +93,12 @@ func (d *Decoder) NextSession() *Decoder {
 	maps.Copy(n.configured, d.configured)
 	return n
 }
+
+// Know takes what the catalog said before a session: which OIDs the outbox
+// tables had when the server's WAL ended at the position. Rows tell the name that
+// their table had when they were written; a table that was renamed, or moved,
+// and had its name again by then is still the same one. The Decoder keeps the map.
+func (d *Decoder) Know(tables map[uint32]TableName, at LSN) { d.present, d.looked = tables, at }
 
 // InTx tells whether a transaction is open.
 func (d *Decoder) InTx() bool { return d.inTx }
@@ -200,6 +210,11 @@ func (d *Decoder) describe(rel *Relation) {
 	}
 	e := &described{rel: rel}
 	e.table, e.err = d.tables.Resolve(rel)
+	if now, ok := d.present[rel.ID]; ok && e.table == nil && e.err == nil && d.tx.FinalLSN < d.looked {
+		renamed := *rel
+		renamed.Namespace, renamed.Name = now.Schema, now.Name
+		e.table, e.err = d.tables.Resolve(&renamed)
+	}
 	if e.table != nil || e.err != nil {
 		d.configured[rel.ID] = rel.TableName()
 	} else {

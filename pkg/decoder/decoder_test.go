@@ -263,6 +263,44 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
+// A table that had another name for a while is the same one, and its rows come
+// under the name that it has.
+func TestRenamedAndBack(t *testing.T) {
+	moved := outbox()
+	moved.Namespace = "s9"
+	row := insertMsg(16400, "1", "t", "k", "{}")
+	for title, tc := range map[string]struct {
+		known  uint32
+		looked LSN
+		out    Outcome
+	}{
+		"this table":        {16400, 0x101, OutcomeEvent},
+		"another":           {16401, 0x101, OutcomeOtherTable},
+		"renamed afterward": {16400, 0x100, OutcomeOtherTable},
+	} {
+		t.Run(title, func(t *testing.T) {
+			d := New(mustTables(t, "public.outbox", ""))
+			d.Know(map[uint32]TableName{tc.known: {Schema: "public", Name: "outbox"}}, tc.looked)
+			for _, msg := range []wire{beginMsg(0x100), relationMsg(moved)} {
+				if _, _, err := d.Decode(msg, nil, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ev := new(Event)
+			_, out, err := d.Decode(row, make([]byte, 0, len(row)), ev)
+			if err != nil || out != tc.out {
+				t.Fatalf("outcome %d, %v, want %d", out, err, tc.out)
+			}
+			if out == OutcomeEvent && (ev.Table.Name.String() != "public.outbox" || string(ev.Field(RoleID)) != "1") {
+				t.Errorf("event %q of table %v", ev.Field(RoleID), ev.Table.Name)
+			}
+			if got := d.Relation().TableName().String(); got != "s9.outbox" {
+				t.Errorf("the relation is %s, want the name on the wire", got)
+			}
+		})
+	}
+}
+
 func TestNextSessionKnowsNoRelation(t *testing.T) {
 	d := session(t, mustTables(t, "public.outbox", ""), beginMsg(0x100), relationMsg(outbox())).NextSession()
 	if d.InTx() {
