@@ -59,8 +59,8 @@ func judgeCheckpoint(ctx context.Context, conn *pgx.Conn, fs *findings, want Wan
 	return nil
 }
 
-// checkpointSteps make the table and let the role use it.
-func (s *Setup) checkpointSteps(ctx context.Context, conn *pgx.Conn, role string) ([]Step, error) {
+// checkpointSteps make the table, as user, and let the role use it.
+func (s *Setup) checkpointSteps(ctx context.Context, conn *pgx.Conn, role, user string) ([]Step, error) {
 	if s.Checkpoint == nil {
 		return nil, nil
 	}
@@ -76,7 +76,8 @@ func (s *Setup) checkpointSteps(ctx context.Context, conn *pgx.Conn, role string
 	if !c.table {
 		steps = append(steps, Step{SQL: pgstore.CreateTable(t), Why: "create checkpoint table " + t.String()})
 	}
-	if !c.usage || !c.writes {
+	// Who makes a table owns it.
+	if owns := !c.table && role == user; !owns && (!c.usage || !c.writes) {
 		steps = append(steps, Step{SQL: pgstore.Grant(t, role), Why: "let role " + identifier(role) + " keep its checkpoint"})
 	}
 	return steps, nil

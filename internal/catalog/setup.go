@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/offset/pgstore"
 )
 
 // Setup is what setup has to make.
@@ -42,7 +43,8 @@ func createPublicationSQL(publication string, tables []decoder.TableName) string
 		names[i] = t.String()
 	}
 	return "CREATE PUBLICATION " + identifier(publication) + " FOR TABLE " + strings.Join(names, ", ") +
-		" WITH (publish = 'insert', publish_via_partition_root = true);"
+		" WITH (publish = 'insert', publish_via_partition_root = true); " +
+		"COMMENT ON PUBLICATION " + identifier(publication) + " IS " + literal(pgstore.Comment) + ";"
 }
 
 // Script is the whole set-up as SQL for a DBA, made without a server. The slot
@@ -111,7 +113,7 @@ func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) (*Plan, error) {
 	if role == "" {
 		role = report.Server.User
 	}
-	keep, err := s.checkpointSteps(ctx, conn, role)
+	keep, err := s.checkpointSteps(ctx, conn, role, report.Server.User)
 	if err != nil {
 		return nil, err
 	}
