@@ -52,7 +52,7 @@ func judgeCheckpoint(ctx context.Context, conn *pgx.Conn, fs *findings, want Wan
 		fs.add(name, Fail, t.String(), "run outbox-cdc setup, or set OUTBOX_CDC_OFFSET_STORE=slot to keep nothing beside the slot",
 			"the checkpoint table does not exist")
 	case !c.usage || !c.writes:
-		fs.add(name, Fail, t.String(), pgstore.Grant(t, user), "the role %s may not read and write the checkpoint table", identifier(user))
+		fs.add(name, Fail, t.String(), "run "+pgstore.Grant(t, user), "the role %s may not read and write the checkpoint table", identifier(user))
 	default:
 		fs.ok(name, t.String(), "can be read and written")
 	}

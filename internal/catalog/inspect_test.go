@@ -251,13 +251,13 @@ func TestLeastPrivilege(t *testing.T) {
 
 func dropRole(t *testing.T, db *pgtest.DB, role string) {
 	t.Helper()
-	conn, err := pgx.Connect(context.Background(), db.Server.URL("postgres", "postgres"))
+	conn, err := pgx.Connect(context.Background(), db.URL())
 	if err != nil {
 		t.Error(err)
 		return
 	}
 	defer func() { _ = conn.Close(context.Background()) }()
-	if _, err := conn.Exec(context.Background(), "DROP ROLE "+role); err != nil {
+	if _, err := conn.PgConn().Exec(context.Background(), "DROP OWNED BY "+role+"; DROP ROLE "+role).ReadAll(); err != nil {
 		t.Error(err)
 	}
 }

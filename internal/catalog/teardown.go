@@ -19,6 +19,10 @@ var ErrInUse = errors.New("the slot is in use")
 // table, and table and publication where setup made them and nobody else uses
 // them. What is not ours is not in it. It is an error while the slot is in use.
 func (s *Setup) Teardown(ctx context.Context, conn *pgx.Conn) ([]Step, error) {
+	server, err := readServer(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
 	slot, err := ReadSlot(ctx, conn, s.Slot)
 	if err != nil {
 		return nil, err
@@ -30,6 +34,9 @@ func (s *Setup) Teardown(ctx context.Context, conn *pgx.Conn) ([]Step, error) {
 		return nil, fmt.Errorf("%w: server process %d streams from %s; stop that instance first", ErrInUse, slot.ActivePID, s.Slot)
 	case !slot.Logical || slot.Plugin != Plugin:
 		return nil, fmt.Errorf("slot %s is not one of plugin %s: it is somebody else's; set OUTBOX_CDC_SLOT", s.Slot, Plugin)
+	case slot.Database != server.Database:
+		return nil, fmt.Errorf("slot %s belongs to database %q, and the connection is to %q: connect to that one, or set OUTBOX_CDC_SLOT",
+			s.Slot, clip(slot.Database), clip(server.Database))
 	default:
 		steps = append(steps, Step{
 			SQL: "SELECT pg_drop_replication_slot(" + literal(s.Slot) + ");",
@@ -41,7 +48,7 @@ func (s *Setup) Teardown(ctx context.Context, conn *pgx.Conn) ([]Step, error) {
 		return nil, err
 	}
 	steps = append(steps, keep...)
-	ours, err := s.madePublication(ctx, conn)
+	ours, err := s.madePublication(ctx, conn, server)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +63,7 @@ func (s *Setup) Teardown(ctx context.Context, conn *pgx.Conn) ([]Step, error) {
 
 // madePublication tells whether the publication is as setup made it: with its
 // comment, and with nothing but inserts on exactly the configured tables.
-func (s *Setup) madePublication(ctx context.Context, conn *pgx.Conn) (bool, error) {
-	server, err := readServer(ctx, conn)
-	if err != nil {
-		return false, err
-	}
+func (s *Setup) madePublication(ctx context.Context, conn *pgx.Conn, server Server) (bool, error) {
 	pub, err := readPublication(ctx, conn, s.Publication, server)
 	if err != nil || pub == nil {
 		return false, err

@@ -85,3 +85,42 @@ func TestTeardownRefusesASlotInUse(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestTeardownLeavesWhatIsShared: a publication that somebody changed and a
+// table that has another slot's checkpoint stay.
+func TestTeardownLeavesWhatIsShared(t *testing.T) {
+	db := pool.NewDB(t)
+	db.Exec(t, outboxDDL+"CREATE TABLE other (LIKE outbox);")
+	conn := db.Conn(t)
+	s, _ := keeping(t, db)
+	apply(t, conn, s)
+	db.Exec(t, `INSERT INTO "Kept"."check point" SELECT slot, '1', 1, 'x', '0/1', '0/1' FROM unnest(ARRAY['`+s.Slot+`', 'another']) AS slot`)
+	for title, change := range map[string]string{
+		"a table more":     "ALTER PUBLICATION pub ADD TABLE other",
+		"another table":    "ALTER PUBLICATION pub SET TABLE other",
+		"updates as well":  "ALTER PUBLICATION pub SET TABLE outbox; ALTER PUBLICATION pub SET (publish = 'insert, update')",
+		"another's remark": "ALTER PUBLICATION pub SET (publish = 'insert'); COMMENT ON PUBLICATION pub IS 'for the warehouse too'",
+	} {
+		db.Exec(t, change)
+		steps, err := s.Teardown(t.Context(), conn)
+		want := "SELECT pg_drop_replication_slot('" + s.Slot + "');\n" + `DELETE FROM "Kept"."check point" WHERE slot = '` + s.Slot + "';"
+		if got := teardownOf(t, steps); err != nil || got != want {
+			t.Errorf("%s: %q, %v", title, got, err)
+		}
+		db.Exec(t, "ALTER PUBLICATION pub SET TABLE outbox; ALTER PUBLICATION pub SET (publish = 'insert'); COMMENT ON PUBLICATION pub IS 'outbox-cdc'")
+	}
+	// A checkpoint that came in between keeps the table.
+	db.Exec(t, dropEmptySQL(s.Checkpoint.String(), s.Slot))
+	if got := db.Text(t, `SELECT string_agg(slot, ' ') FROM "Kept"."check point"`); got != "another" {
+		t.Errorf("left %q", got)
+	}
+}
+
+func TestTeardownOfAnotherDatabasesSlot(t *testing.T) {
+	db, wrong := pool.NewDB(t), pool.NewDB(t)
+	s, w := setupFor(t, db, "public.outbox")
+	createSlot(t, db, w)
+	if _, err := s.Teardown(t.Context(), wrong.Conn(t)); err == nil || !strings.Contains(err.Error(), "belongs to database \""+db.Name) {
+		t.Errorf("got %v", err)
+	}
+}

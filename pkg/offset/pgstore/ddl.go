@@ -27,10 +27,10 @@ func CreateTable(table decoder.TableName) string {
 COMMENT ON TABLE ` + name + " IS '" + Comment + "';"
 }
 
-// Grant is the statements that let a role keep its checkpoint in the table.
+// Grant is the statements, in one line, that let a role keep its checkpoint in the table.
 // They need no right on anything else.
 func Grant(table decoder.TableName, role string) string {
-	return "GRANT USAGE ON SCHEMA " + schemaName(table) + " TO " + identifier(role) + ";\n" +
+	return "GRANT USAGE ON SCHEMA " + schemaName(table) + " TO " + identifier(role) + "; " +
 		"GRANT SELECT, INSERT, UPDATE ON " + table.String() + " TO " + identifier(role) + ";"
 }
 
