@@ -8,9 +8,10 @@ import (
 	"github.com/outbox-cdc/outbox-cdc/internal/app"
 )
 
-const setupHelp = `Makes what is missing: the publication, then the replication slot, and the
-REPLICATION attribute of the role. What is there already is left as it is, so it
-can be run again. It blocks no writer. Making the slot waits for running
+const setupHelp = `Makes what is missing: the REPLICATION attribute of the role, the checkpoint
+table with the role's rights on it, the publication, and last the replication
+slot. What is there already is left as it is, so it can be run again; teardown
+takes it away. It blocks no writer. Making the slot waits for running
 transactions, at most 30 s; then it names who holds it up and leaves nothing
 half-made.
 
@@ -26,7 +27,7 @@ func setupCommand(opts *options) *cobra.Command {
 	role, show := "", false
 	cmd := &cobra.Command{
 		Use:     "setup",
-		Short:   "Make publication and slot",
+		Short:   "Make publication, checkpoint table and slot",
 		Long:    setupHelp,
 		Example: "  outbox-cdc setup --role outbox_cdc\n  outbox-cdc setup --print | psql ...",
 		Args:    noArguments,

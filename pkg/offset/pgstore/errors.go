@@ -46,7 +46,7 @@ func explain(op string, table decoder.TableName, role string, err error) error {
 	if !errors.As(err, &server) {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	remedy := ""
+	var remedy string
 	switch server.Code {
 	case insufficientPrivilege:
 		remedy = "run " + Grant(table, role)
