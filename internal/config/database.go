@@ -1,6 +1,7 @@
 package config
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -76,16 +77,21 @@ func (d *Database) ConnConfig() (*pgx.ConnConfig, error) {
 	if err != nil {
 		return nil, err
 	}
+	primary := false
 	if d.defaultAttrs && c.ValidateConnect == nil {
 		conn = withDefault(conn, "target_session_attrs", "read-write")
 		if c, err = parseConn(conn); err != nil {
 			return nil, err
 		}
+		primary = c.ValidateConnect != nil // nil: the text itself says any
 	}
 	if !d.explicitSSLMode && !allLocal(c) && prefersTLS(c) {
 		if c, err = parseConn(withDefault(conn, "sslmode", "verify-full")); err != nil {
 			return nil, err
 		}
+	}
+	if primary {
+		c.ValidateConnect = explainReadOnly(c.ValidateConnect)
 	}
 	if d.explicitTimeout || c.ConnectTimeout == 0 {
 		c.ConnectTimeout = d.ConnectTimeout
@@ -95,6 +101,17 @@ func (d *Database) ConnConfig() (*pgx.ConnConfig, error) {
 		c.RuntimeParams["application_name"] = d.applicationName
 	}
 	return c, nil
+}
+
+// explainReadOnly says what it means that a server was passed over, and that it
+// was our choice.
+func explainReadOnly(validate pgconn.ValidateConnectFunc) pgconn.ValidateConnectFunc {
+	return func(ctx context.Context, conn *pgconn.PgConn) error {
+		if err := validate(ctx, conn); err != nil {
+			return fmt.Errorf("%w; if it is a standby, connect to the primary (target_session_attrs is read-write by default)", err)
+		}
+		return nil
+	}
 }
 
 // parseConn parses without ever giving out the text: pgconn's errors carry the
