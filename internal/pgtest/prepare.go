@@ -87,7 +87,9 @@ func (s *Server) writeFile(name string, content []byte) error {
 // never listens without one.
 func (s *Server) setPassword(ctx context.Context) error {
 	cmd := s.who.command(ctx, filepath.Join(s.progs, "bin", "postgres"),
-		"--single", "-D", s.DataDir(), "-c", "unix_socket_directories=", superuser)
+		"--single", "-D", s.DataDir(), "-c", "unix_socket_directories=",
+		"-c", "synchronous_standby_names=", // nobody could answer
+		superuser)
 	cmd.Stdin = strings.NewReader("ALTER ROLE " + superuser + " PASSWORD '" +
 		strings.ReplaceAll(s.opts.Password, "'", "''") + "'\n")
 	// The output repeats no statement, so it cannot show the password.

@@ -122,7 +122,13 @@ func (s *Server) running() *process {
 // Start makes a server and starts it; it accepts connections when Start
 // returns. The first use of a major on a machine also downloads 15 MB. ctx
 // bounds the start only; the caller ends the server by Close.
-func Start(ctx context.Context, opts Options) (server *Server, err error) {
+func Start(ctx context.Context, opts Options) (*Server, error) {
+	return newServer(ctx, opts, func(ctx context.Context, s *Server, cache string) error { return s.prepare(ctx, cache) })
+}
+
+// newServer makes a server whose data directory is filled by fill, and starts
+// it.
+func newServer(ctx context.Context, opts Options, fill func(ctx context.Context, s *Server, cache string) error) (server *Server, err error) {
 	major, err := majorOrDefault(opts.Major)
 	if err != nil {
 		return nil, err
@@ -150,7 +156,7 @@ func Start(ctx context.Context, opts Options) (server *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	if err := s.prepare(ctx, cache); err != nil {
+	if err := fill(ctx, s, cache); err != nil {
 		return nil, fmt.Errorf("prepare postgres %s: %w", version, err)
 	}
 	if err := s.firstLaunch(ctx); err != nil {

@@ -29,3 +29,25 @@ func Run(tb testing.TB, opts Options) *Server {
 	})
 	return server
 }
+
+// RunPair starts a pair of the test's own as StartPair does, closes it at the
+// test's end, and shows the ends of both logs when the test failed.
+func RunPair(tb testing.TB, opts Options) *Pair {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), fetchLimit)
+	defer cancel()
+	pair, err := StartPair(ctx, opts)
+	if err != nil {
+		tb.Fatalf("start a pair of PostgreSQL servers: %v", err)
+	}
+	tb.Cleanup(func() {
+		if tb.Failed() {
+			tb.Logf("the end of the primary's log:\n%s\nand of the standby's:\n%s",
+				tail(pair.Primary.LogText(), 100), tail(pair.Standby.LogText(), 100))
+		}
+		if err := pair.Close(); err != nil {
+			tb.Errorf("close the pair of PostgreSQL servers: %v", err)
+		}
+	})
+	return pair
+}
