@@ -10,7 +10,7 @@ type batch struct {
 }
 
 func (b *batch) add(r *sink.Record) {
-	b.lines = appendLine(b.lines, r)
+	b.lines = AppendLine(b.lines, "", r)
 	b.records = append(b.records, r)
 	b.ends = append(b.ends, len(b.lines))
 }

@@ -8,9 +8,17 @@ import (
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
 
-// appendLine appends a record's line, with its newline.
-func appendLine(b []byte, r *sink.Record) []byte {
-	b = append(b, `{"destination":`...)
+// AppendLine appends a record's line, with its newline. A route, where there is
+// one, is the line's first member. It needs no Sink, and any goroutine may call
+// it.
+func AppendLine(b []byte, route string, r *sink.Record) []byte {
+	b = append(b, '{')
+	if route != "" {
+		b = append(b, `"route":`...)
+		b = appendString(b, route)
+		b = append(b, ',')
+	}
+	b = append(b, `"destination":`...)
 	b = appendString(b, r.Destination)
 	if !r.Time.IsZero() {
 		b = append(b, `,"time":"`...)

@@ -193,18 +193,21 @@ func (s *Sink) Close(ctx context.Context) error {
 	s.dropped = true
 	unwritten := []*batch{s.writing, s.waiting}
 	answering := s.writing == nil
+	n := len(s.waiting.records)
 	if !answering {
+		n += len(s.writing.records)
 		s.writing, s.waiting = nil, new(batch)
 	}
 	s.mu.Unlock()
-	if answering { // the write has returned: the rest does not block
+	if answering { // the writer does not block: it has not begun, or its write has returned
 		<-idle
-		return nil
+	} else {
+		for _, b := range unwritten {
+			b.answer(s.results, 0, failure)
+		}
 	}
-	n := 0
-	for _, b := range unwritten {
-		b.answer(s.results, 0, failure)
-		n += len(b.records)
+	if n == 0 {
+		return nil
 	}
 	return fmt.Errorf("close stdout sink: %d records not written: %w", n, context.Cause(ctx))
 }

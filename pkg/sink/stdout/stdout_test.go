@@ -172,10 +172,17 @@ func TestLine(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(appendLine(nil, &tt.record)); got != tt.want+"\n" {
+			if got := string(AppendLine(nil, "", &tt.record)); got != tt.want+"\n" {
 				t.Errorf("line\n%s, want\n%s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestLineWithARoute(t *testing.T) {
+	got := string(AppendLine([]byte("before\n"), `a "b"`, &sink.Record{Destination: "kafka:d"}))
+	if want := "before\n" + `{"route":"a \"b\"","destination":"kafka:d","key":null,"headers":[],"value":null}` + "\n"; got != want {
+		t.Errorf("line\n%s, want\n%s", got, want)
 	}
 }
 
@@ -186,7 +193,7 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, destination string, key, value []byte, name string, header []byte) {
 		destination = strings.ToValidUTF8(destination, "?")
 		r := sink.Record{Destination: destination, Key: key, Value: value, Headers: []sink.Header{{Name: name, Value: header}}}
-		text := string(appendLine(nil, &r))
+		text := string(AppendLine(nil, "", &r))
 		if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
 			t.Fatalf("not one line: %q", text)
 		}
@@ -225,7 +232,7 @@ func TestCutWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	one := len(appendLine(nil, &sink.Record{Destination: "d", Value: []byte("1")}))
+	one := len(AppendLine(nil, "", &sink.Record{Destination: "d", Value: []byte("1")}))
 	out.failAfter(3*one-1, syscall.ENOSPC)
 	for _, v := range []string{"1", "2", "3", "4"} {
 		send(v)
