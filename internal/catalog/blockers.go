@@ -18,9 +18,9 @@ SELECT coalesce('pid ' || l.pid || coalesce(' (' || nullif(a.application_name, '
  WHERE l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock' AND l.pid IS DISTINCT FROM pg_backend_pid()
  ORDER BY a.xact_start, l.pid LIMIT 10`
 
-// blockers names the sessions and prepared transactions that hold up a slot,
+// Blockers names the sessions and prepared transactions that hold up a slot,
 // and how to end them.
-func blockers(ctx context.Context, conn *pgx.Conn) string {
+func Blockers(ctx context.Context, conn *pgx.Conn) string {
 	rows, err := conn.Query(ctx, blockersQuery)
 	if err != nil {
 		return "who they are could not be read"

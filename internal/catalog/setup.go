@@ -83,7 +83,7 @@ type Plan struct {
 // Plan compares the server with what is wanted. The error joins everything that
 // stands in the way, with what to do about it.
 func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) (*Plan, error) {
-	want := Want{Slot: s.Slot, Publication: s.Publication, Tables: s.Tables, Checkpoint: s.Checkpoint}
+	want := Want{Slot: s.Slot, Publication: s.Publication, Tables: s.Tables, Checkpoint: s.Checkpoint, CountRows: true}
 	report, err := Inspect(ctx, conn, want)
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func Apply(ctx context.Context, conn *pgx.Conn, step Step, wait time.Duration) e
 	switch pgErr.Code {
 	case "57014": // query_canceled
 		if step.slot {
-			return fmt.Errorf("%s: running transactions did not end within %v: %s", step.Why, wait, blockers(ctx, conn))
+			return fmt.Errorf("%s: running transactions did not end within %v: %s", step.Why, wait, Blockers(ctx, conn))
 		}
 		return fmt.Errorf("%s: another session held a lock for %v; try again when it is done", step.Why, wait)
 	case "42501": // insufficient_privilege

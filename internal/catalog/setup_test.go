@@ -191,7 +191,7 @@ func TestSlotWaitsAndNamesWhoBlocks(t *testing.T) {
 	if err := Apply(t.Context(), conn, plan.Steps[0], wait); err != nil {
 		t.Errorf("with nobody in the way: %v", err)
 	}
-	if got := blockers(t.Context(), conn); !strings.HasPrefix(got, "they have ended since") {
+	if got := Blockers(t.Context(), conn); !strings.HasPrefix(got, "they have ended since") {
 		t.Errorf("blockers: %s", got)
 	}
 }
