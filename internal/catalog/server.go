@@ -55,7 +55,7 @@ SELECT current_setting('server_version_num')::int4, current_setting('server_vers
        EXISTS (SELECT FROM pg_roles m WHERE m.rolname = 'rds_replication' AND pg_has_role(m.oid, 'USAGE')),
        current_setting('max_replication_slots')::int4, (SELECT count(*) FROM pg_replication_slots)::int4,
        current_setting('max_wal_senders')::int4, (SELECT count(*) FROM pg_stat_replication)::int4,
-       current_setting('synchronous_standby_names'), current_setting('max_slot_wal_keep_size')
+       current_setting('synchronous_standby_names'), coalesce(current_setting('max_slot_wal_keep_size', true), '-1')
   FROM pg_roles r, pg_database d
  WHERE r.rolname = current_user AND d.datname = current_database()`
 
