@@ -23,6 +23,7 @@ type reader struct {
 	dec  *decoder.Decoder
 	cad  cadence
 	info SessionInfo
+	at   decoder.LSN   // where the stream was to begin; 0: where the slot stands
 	live time.Duration // longest silence of a server that is alive
 
 	chunk    *chunk
@@ -257,7 +258,14 @@ func (r *reader) countRow() {
 }
 
 func (r *reader) begin() error {
-	again, ok := r.gen.resume.begin(r.dec.Tx().FinalLSN)
+	final := r.dec.Tx().FinalLSN
+	if final < r.at {
+		return &HoldError{
+			Reason: fmt.Sprintf("the server sent the transaction at %s, before %s where the stream was to begin", final, r.at),
+			Remedy: "see that this is the server that was streamed from before, and no copy of it; nothing is skipped",
+		}
+	}
+	again, ok := r.gen.resume.begin(final)
 	if !ok {
 		return errResume
 	}

@@ -46,6 +46,9 @@ func (g *generation) sessions(ctx context.Context, settled <-chan struct{}) {
 func (g *generation) open(ctx context.Context) (*reader, error) {
 	p := g.p
 	p.beat.expect(time.Now().Add(connectBeat))
+	// A server that is frozen must not hold us for ever: another host may do.
+	ctx, cancel := context.WithTimeout(ctx, connectBeat)
+	defer cancel()
 	s, err := p.cfg.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -62,7 +65,7 @@ func (g *generation) open(ctx context.Context) (*reader, error) {
 	}
 	p.started(info, at)
 	r := &reader{
-		p: p, gen: g, src: src, info: info, dec: p.nextDecoder(info),
+		p: p, gen: g, src: src, info: info, at: at, dec: p.nextDecoder(info),
 		cad:  newCadence(p.cfg.StatusInterval, info.SenderTimeout),
 		live: p.patience(info.SenderTimeout),
 	}
