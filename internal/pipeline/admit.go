@@ -156,7 +156,7 @@ func (r *reader) oversized(ctx context.Context, f *pgrepl.Frame) error {
 	}
 	return r.haltAt(ctx, &HaltedEvent{
 		Position: ev.Position.String(), EventID: "-", Reason: "row_too_large", Since: time.Now(),
-		Error: fmt.Sprintf("a row of table %v is %d bytes long, above OUTBOX_CDC_MAX_EVENT_BYTES (the server's text, in which bytea counts twice)", ev.Table, f.Size),
+		Error: fmt.Sprintf("a row of table %v is %d bytes long, above OUTBOX_CDC_MAX_EVENT_BYTES (the server's text, in which bytea counts twice)", ev.Table.Name, f.Size),
 	})
 }
 

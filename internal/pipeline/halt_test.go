@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,7 +138,8 @@ func TestOversizedRowHalts(t *testing.T) {
 		settle(time.Minute)
 		wantIDs(t, out, "e1")
 		r.wantState(StateHalted)
-		if h := r.p.Status().Halted; h == nil || h.Position != "00000000/000003E8:0000000002" || h.Reason != "row_too_large" {
+		if h := r.p.Status().Halted; h == nil || h.Position != "00000000/000003E8:0000000002" || h.Reason != "row_too_large" ||
+			!strings.HasPrefix(h.Error, "a row of table public.outbox is 99000000 bytes long") {
 			t.Errorf("halted %+v", h)
 		}
 		r.wantFlush(100)
