@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -43,13 +44,14 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Close)
+	// Roles are the server's; scripts that run at once must not make it twice.
+	pool.NewDB(t).Exec(t, "DROP ROLE IF EXISTS plain; CREATE ROLE plain LOGIN")
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			db := pool.NewDB(t)
-			db.Exec(t, `DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'plain') THEN CREATE ROLE plain LOGIN; END IF; END $$`)
 			env.Setenv("DB", db.URL())
 			env.Setenv("PLAIN", db.Server.URL(db.Name, "plain"))
 			env.Setenv("SLOT", "s_"+db.Name)
@@ -58,7 +60,7 @@ func TestScripts(t *testing.T) {
 			env.Values["t"] = t
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "sql": sql},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "sql": sql, "until": until},
 	})
 }
 
@@ -79,6 +81,26 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// until VALUE QUERY waits until the query yields the value.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until VALUE QUERY...")
+	}
+	db, _ := ts.Value("db").(*pgtest.DB)
+	t, _ := ts.Value("t").(*testing.T)
+	query := strings.Join(args[1:], " ")
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(30 * time.Second)
+	for got := db.Text(t, query); got != args[0]; got = db.Text(t, query) {
+		select {
+		case <-tick.C:
+		case <-end:
+			ts.Fatalf("%s stays %q, want %q", query, got, args[0])
+		}
 	}
 }
 
