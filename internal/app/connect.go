@@ -2,10 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/outbox-cdc/outbox-cdc/internal/catalog"
 	"github.com/outbox-cdc/outbox-cdc/internal/config"
@@ -17,6 +19,10 @@ import (
 const (
 	// inspectTimeout bounds all questions to the catalog at one connect.
 	inspectTimeout = 30 * time.Second
+	// inspectLock bounds the wait for a table that somebody has locked.
+	inspectLock = "3s"
+	// lockNotAvailable is the SQLSTATE for that.
+	lockNotAvailable = "55P03"
 )
 
 // connector reaches the server: first over an ordinary connection, to check
@@ -24,6 +30,13 @@ const (
 type connector struct {
 	cfg    *config.Config
 	tables *decoder.Tables
+
+	// What follows belongs to the goroutine that connects.
+
+	// busy: another instance had the slot when we looked last.
+	busy bool
+	// found are the names of the tables in the catalog, as of the last look.
+	found []decoder.TableName
 }
 
 func (c *connector) connect(ctx context.Context) (pipeline.Session, error) {
@@ -45,11 +58,32 @@ func (c *connector) connect(ctx context.Context) (pipeline.Session, error) {
 	if err != nil {
 		return nil, pipeline.JudgeConnect(err, c.cfg.Slot)
 	}
-	return &session{s, pipeline.SessionInfo{
+	info := pipeline.SessionInfo{
 		Identity: s.Identity, SenderTimeout: s.SenderTimeout, PID: s.PID, Insert: seen.insert,
 		Slot: seen.slot.Name, SlotConfirmed: seen.slot.ConfirmedFlush, SlotRestart: seen.slot.Restart, Decoded: seen.slot.Transactions,
 		Tables: seen.tables,
-	}}, nil
+	}
+	if err := c.position(ctx, s, &info); err != nil {
+		_ = s.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return &session{s, info}, nil
+}
+
+// position takes the slot's positions from the connection that will stream: the
+// one that inspected may have led to another server, before a failover.
+func (c *connector) position(ctx context.Context, s *pgrepl.Session, info *pipeline.SessionInfo) error {
+	slot, err := s.ReadSlot(ctx)
+	switch {
+	case err != nil:
+		return pipeline.JudgeConnect(err, c.cfg.Slot)
+	case slot == nil: // START_REPLICATION will say so
+		return nil
+	case slot.Active:
+		return &pipeline.BusyError{Slot: c.cfg.Slot}
+	}
+	info.SlotConfirmed, info.SlotRestart = slot.Confirmed, slot.Restart
+	return nil
 }
 
 // seen is what an ordinary connection saw before a session.
@@ -71,30 +105,48 @@ func (c *connector) inspect(ctx context.Context, cc *pgx.ConnConfig) (*seen, err
 		return nil, pipeline.JudgeConnect(err, c.cfg.Slot)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if c.busy {
+		// A standby asks this every second, and the rest only once it is free.
+		slot, err := catalog.ReadSlot(ctx, conn, c.cfg.Slot)
+		if err != nil {
+			return nil, err
+		}
+		if c.busy = slot != nil && slot.Active; c.busy {
+			return nil, &pipeline.BusyError{Slot: c.cfg.Slot, PID: slot.ActivePID}
+		}
+	}
 	checkpoint, err := keptIn(c.cfg)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := conn.Exec(ctx, "SET lock_timeout = '"+inspectLock+"'"); err != nil {
+		return nil, fmt.Errorf("inspect the server: %w", err)
 	}
 	report, err := catalog.Inspect(ctx, conn, catalog.Want{
 		Slot: c.cfg.Slot, Publication: c.cfg.Publication, Tables: c.tables, Checkpoint: checkpoint,
 		ApplicationName: applicationName(c.cfg),
 	})
+	if server, ok := errors.AsType[*pgconn.PgError](err); ok && server.Code == lockNotAvailable {
+		return nil, fmt.Errorf("a published table is locked (ACCESS EXCLUSIVE) for more than %s; the stream starts when the lock is gone, see pg_locks: %w", inspectLock, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("inspect the server: %w", err)
 	}
 	if err := report.Err(); err != nil {
 		return nil, holdFor(err)
 	}
-	if report.Slot.Active {
+	if c.busy = report.Slot.Active; c.busy {
 		return nil, &pipeline.BusyError{Slot: c.cfg.Slot, PID: report.Slot.ActivePID}
 	}
 	insert, err := catalog.InsertLSN(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
+	c.found = c.found[:0]
 	tables := map[uint32]decoder.TableName{}
 	for _, t := range report.Tables {
 		tables[t.Relation.ID] = t.Name
+		c.found = append(c.found, t.Name)
 	}
 	return &seen{report.Slot, insert, tables}, nil
 }

@@ -50,7 +50,7 @@ func acceptedGap(cfg *config.Config) (decoder.LSN, error) {
 // offsets keeps the position beside the slot.
 type offsets struct {
 	*pgstore.Store
-	tables []decoder.TableName
+	conn *connector
 }
 
 // openOffsets makes the store that the configuration names; nil for the slot
@@ -60,7 +60,7 @@ func openOffsets(cfg *config.Config, c *connector) (*offsets, error) {
 	if table == nil {
 		return nil, err
 	}
-	return &offsets{pgstore.New(pgstore.Config{Connect: c.dial, Table: *table}), c.tables.Names()}, nil
+	return &offsets{pgstore.New(pgstore.Config{Connect: c.dial, Table: *table}), c}, nil
 }
 
 // Load implements pipeline.CheckpointStore: a table that can't be used is an
@@ -73,7 +73,7 @@ func (o *offsets) Load(ctx context.Context, slot string) (*offset.Checkpoint, er
 	return c, err
 }
 
-// newerRows asks the outbox tables.
+// newerRows asks the outbox tables, by their names in the catalog.
 func (o *offsets) newerRows(ctx context.Context, c *offset.Checkpoint) (offset.NewerRows, error) {
-	return o.NewerRows(ctx, o.tables, c.Snapshot)
+	return o.NewerRows(ctx, o.conn.found, c.Snapshot)
 }

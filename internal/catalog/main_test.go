@@ -38,7 +38,7 @@ func tables(t *testing.T, names, columns string) *decoder.Tables {
 // wanted is a Want with a slot of its own: slots are the whole server's.
 func wanted(t *testing.T, db *pgtest.DB, names, columns string) Want {
 	t.Helper()
-	return Want{Slot: "s_" + db.Name, Publication: "pub", Tables: tables(t, names, columns)}
+	return Want{Slot: "s_" + db.Name, Publication: "pub", CountRows: true, Tables: tables(t, names, columns)}
 }
 
 func inspect(t *testing.T, db *pgtest.DB, w Want) *Report {

@@ -120,35 +120,31 @@ func (r *reader) waitFor(ctx context.Context, try func() bool) error {
 // block is keepAlive for a reader that waits for room. The time is counted as it
 // passes: who looks at a sink that is stuck must not see none.
 func (r *reader) block(ctx context.Context, step func(due <-chan time.Time) bool) error {
-	look := time.Now().Add(shutdownAfter)
-	down := false
-	err := r.keepAlive(ctx, func(due <-chan time.Time) bool {
+	return r.keepAlive(ctx, func(due <-chan time.Time) bool {
 		start := time.Now()
-		if start.After(look) {
-			look = start.Add(shutdownAfter)
-			if down = r.serverStopping(ctx); down {
-				return true
-			}
-		}
 		ok := step(due)
 		r.p.counters.blocked.Add(int64(time.Since(start)))
 		return ok
 	})
-	if err == nil && down {
-		return r.letGo()
-	}
-	return err
 }
 
 // keepAlive repeats step until it succeeds, and keeps the session alive
-// meanwhile: due fires when a status may have to go out.
+// meanwhile: due fires when a status may have to go out. A server that shuts
+// down is let go: nothing is read here, so it could not be heard.
 func (r *reader) keepAlive(ctx context.Context, step func(due <-chan time.Time) bool) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	look := time.Now().Add(shutdownAfter)
 	for {
 		now := time.Now()
 		if err := r.turn(ctx, now); err != nil {
 			return err
+		}
+		if now.After(look) {
+			look = now.Add(shutdownAfter)
+			if r.serverStopping(ctx) {
+				return r.letGo()
+			}
 		}
 		r.unblocked = now
 		timer.Reset(time.Until(r.wake()))

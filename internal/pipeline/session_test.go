@@ -160,6 +160,29 @@ func TestOldPrimaryAfterAFailover(t *testing.T) {
 	})
 }
 
+// A server that takes the connection and then says nothing is given up.
+func TestFrozenServerIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		r := start(t, func(c *Config) {
+			connect := c.Connect
+			c.Connect = func(ctx context.Context) (Session, error) {
+				if attempts++; attempts == 1 {
+					<-ctx.Done()
+					return nil, context.Cause(ctx)
+				}
+				return connect(ctx)
+			}
+		})
+		began := time.Now()
+		r.session()
+		if took := time.Since(began); took < connectBeat || took > connectBeat+time.Second {
+			t.Errorf("given up after %v", took)
+		}
+		r.end()
+	})
+}
+
 func TestHoldAndResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, nil)

@@ -101,3 +101,25 @@ func TestBlockedReaderLetsAStoppingServerGo(t *testing.T) {
 		r.end()
 	})
 }
+
+// A stream that is halted must not hold the server up either.
+func TestHaltedReaderLetsAStoppingServerGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stopping atomic.Bool
+		r := start(t, func(c *Config) { c.ServerStopping = func(context.Context) bool { return stopping.Load() } })
+		src := r.session()
+		src.transaction(1000, insert(outboxOID, "bad", "no.such.rule", "k"))
+		settle(time.Minute)
+		r.wantState(StateHalted)
+		stopping.Store(true)
+		settle(11 * time.Second)
+		r.wantFlush(0)
+		stopping.Store(false)
+		src = r.session()
+		src.transaction(1000, insert(outboxOID, "bad", "no.such.rule", "k"))
+		settle(time.Second)
+		r.wantState(StateHalted)
+		r.wantFlush(100)
+		r.end()
+	})
+}

@@ -39,6 +39,10 @@ func (s *Server) serve(nc net.Conn) {
 			answer(b, []string{"setting"}, []string{strconv.FormatInt(s.opts.SenderTimeout.Milliseconds(), 10)})
 		case strings.Contains(q.String, "transaction_timeout"):
 			answer(b, []string{"set_config"}, []string{"0"})
+		case strings.Contains(q.String, "pg_replication_slots"):
+			b.Send(&pgproto3.RowDescription{})
+			b.Send(&pgproto3.CommandComplete{CommandTag: []byte("SELECT 0")})
+			b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
 		case strings.HasPrefix(q.String, "START_REPLICATION") && s.opts.StartError == nil:
 			s.stream(b, nc, q.String)
 			return
