@@ -80,6 +80,8 @@ func TestPasswordAndTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	// A walsender that has not got under way yet is ended like any session.
+	confirm(t, s, Status{})
 	stopped := make(chan error, 1)
 	go func() { stopped <- server.Stop(t.Context(), pgtest.Fast) }()
 	// A fast shutdown waits until we have confirmed everything.
