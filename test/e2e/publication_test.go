@@ -113,7 +113,7 @@ func TestPublicationGap(t *testing.T) {
 // and nobody has to do anything.
 func TestPublicationMadeAgain(t *testing.T) {
 	t.Parallel()
-	for _, major := range []int{14, 17, 18} {
+	for _, major := range []int{17, 18} {
 		t.Run(strconv.Itoa(major), func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, pool.Server(t, major), 1)

@@ -63,43 +63,43 @@ func TestAccessRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		options string
 		// spoil is done before the start, mend when it is held.
-		spoil, mend func(t *testing.T, r *rig)
+		spoil, mend func(r *rig)
 		says        []string
 	}{
 		"password": {
 			"LOGIN REPLICATION PASSWORD 'left'", nil,
-			func(t *testing.T, r *rig) { r.db.Exec(t, "ALTER ROLE r_password PASSWORD '"+pw+"'") },
+			func(r *rig) { r.db.Exec(r.tb, "ALTER ROLE r_password PASSWORD '"+pw+"'") },
 			[]string{"password authentication failed", "28P01", "OUTBOX_CDC_DATABASE_URL"},
 		},
 		"database": {
 			"LOGIN REPLICATION PASSWORD '" + pw + "'",
-			func(t *testing.T, r *rig) { r.settings["DATABASE_URL"] = r.url("r_database", pw, r.db.Name+"x") },
-			func(t *testing.T, r *rig) {
+			func(r *rig) { r.settings["DATABASE_URL"] = r.url("r_database", pw, r.db.Name+"x") },
+			func(r *rig) {
 				admin := *r.db
 				admin.Name = "postgres"
-				admin.Exec(t, fmt.Sprintf("ALTER DATABASE %s RENAME TO %[1]sx", r.db.Name))
+				admin.Exec(r.tb, fmt.Sprintf("ALTER DATABASE %s RENAME TO %[1]sx", r.db.Name))
 				r.db.Name += "x"
 			},
 			[]string{"does not exist", "3D000", "correct the database name in OUTBOX_CDC_DATABASE_URL"},
 		},
 		"replication": {
 			"LOGIN PASSWORD '" + pw + "'", nil,
-			func(t *testing.T, r *rig) { r.db.Exec(t, "ALTER ROLE r_replication REPLICATION") },
+			func(r *rig) { r.db.Exec(r.tb, "ALTER ROLE r_replication REPLICATION") },
 			[]string{"role.replication r_replication", "may not use replication slots", "ALTER ROLE r_replication REPLICATION"},
 		},
 		"login": {
 			"REPLICATION NOLOGIN PASSWORD '" + pw + "'", nil,
-			func(t *testing.T, r *rig) { r.db.Exec(t, "ALTER ROLE r_login LOGIN") },
+			func(r *rig) { r.db.Exec(r.tb, "ALTER ROLE r_login LOGIN") },
 			[]string{"is not permitted to log in", "28000", "the role's LOGIN attribute"},
 		},
 		"hba": {
 			"LOGIN REPLICATION PASSWORD '" + pw + "'", nil,
-			func(t *testing.T, r *rig) {
+			func(r *rig) {
 				path := filepath.Join(server.DataDir(), "pg_hba.conf")
 				if err := os.WriteFile(path, access(",r_password,r_database,r_replication,r_login,r_hba"), 0o600); err != nil {
-					t.Fatal(err)
+					r.tb.Fatal(err)
 				}
-				r.db.Exec(t, "SELECT pg_reload_conf()")
+				r.db.Exec(r.tb, "SELECT pg_reload_conf()")
 			},
 			[]string{"no pg_hba.conf entry", "28000", "check pg_hba.conf"},
 		},
@@ -109,11 +109,11 @@ func TestAccessRefused(t *testing.T) {
 			r := newRig(t, server, 1)
 			r.as("r_"+name, test.options, pw)
 			if test.spoil != nil {
-				test.spoil(t, r)
+				test.spoil(r)
 			}
 			c := start(t, r.settings)
 			c.held(test.says...)
-			test.mend(t, r)
+			test.mend(r)
 			r.resumes(c, 1)
 		})
 	}

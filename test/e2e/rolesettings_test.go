@@ -10,29 +10,26 @@ import (
 
 // roleSettings are what a DBA may have given to all roles of services, and what
 // would end a session, or change what a row looks like.
-func roleSettings(major int) []string {
-	all := []string{
+func roleSettings() []string {
+	return []string{
 		"statement_timeout = '1s'", "idle_session_timeout = '1s'", "idle_in_transaction_session_timeout = '1s'", "lock_timeout = '1s'",
 		"client_min_messages = error", "datestyle = 'SQL, DMY'", "intervalstyle = sql_standard", "timezone = 'Asia/Kathmandu'",
 		"bytea_output = escape", "extra_float_digits = -15", "client_encoding = LATIN1", "synchronous_commit = off", "search_path = ''",
+		"transaction_timeout = '1s'", // new in 17
 	}
-	if major >= 17 {
-		all = append(all, "transaction_timeout = '1s'")
-	}
-	return all
 }
 
 // TestRoleSettings: none of them touches the stream, and the warning that is all
 // that PostgreSQL 18 says of a missing publication arrives.
 func TestRoleSettings(t *testing.T) {
 	t.Parallel()
-	for _, major := range []int{14, 17, 18} {
+	for _, major := range []int{17, 18} {
 		t.Run(strconv.Itoa(major), func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, pool.Server(t, major), 1)
 			name := "r_" + r.db.Name
 			r.as(name, "LOGIN REPLICATION", "")
-			for _, setting := range roleSettings(major) {
+			for _, setting := range roleSettings() {
 				r.db.Exec(t, fmt.Sprintf("ALTER ROLE %s SET %s", name, setting))
 			}
 			r.db.Exec(t, "ALTER TABLE app.outbox ADD created_at timestamptz, ADD headers jsonb")
