@@ -19,7 +19,11 @@ func (c *connector) dial(ctx context.Context) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, cc)
 }
 
-// ownsSlot asks whether the slot is in use by the walsender with this process id.
+var errNobody = errors.New("nobody streams from the slot: the session has ended")
+
+// ownsSlot asks whether the slot is in use by the walsender with this process
+// id. That nobody uses it is an error: then our session has ended, and nobody
+// has taken over what we still have.
 func (c *connector) ownsSlot(ctx context.Context, pid uint32) (bool, error) {
 	conn, err := c.dial(ctx)
 	if err != nil {
@@ -30,7 +34,10 @@ func (c *connector) ownsSlot(ctx context.Context, pid uint32) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return slot != nil && slot.Active && uint32(slot.ActivePID) == pid, nil //nolint:gosec // G115: a process id
+	if slot == nil || !slot.Active {
+		return false, errNobody
+	}
+	return uint32(slot.ActivePID) == pid, nil //nolint:gosec // G115: a process id
 }
 
 // cannotConnectNow is the SQLSTATE of a server that starts, stops or recovers.

@@ -219,8 +219,9 @@ func TestTapHoldsNothingWhileItsOutputBlocks(t *testing.T) {
 	tp := startTap(t, db, cfg, TapOptions{})
 	db.Exec(t, "INSERT INTO outbox SELECT i, 't', 'k', repeat('x', 1000) FROM generate_series(1, 1000) i")
 	tp.noSlot()
+	// The last line may be cut: the output ended with the session.
 	lines := 0
-	for tp.next() != nil {
+	for tp.lines.Scan() {
 		lines++
 	}
 	if err := <-tp.done; err == nil || lines == 0 {

@@ -27,7 +27,8 @@ type Config struct {
 	OpenSinks func(sink.Results) (map[string]sink.Sink, error)
 
 	// OwnsSlot asks over an ordinary connection whether the slot is in use by
-	// the walsender with this process id. May be nil.
+	// the walsender with this process id; an error means that it is not known,
+	// or that nobody uses it, and the session ends. May be nil.
 	OwnsSlot func(ctx context.Context, pid uint32) (bool, error)
 	// ServerStopping asks for a connection, and is true only when the server
 	// refuses it because it is shutting down. May be nil.

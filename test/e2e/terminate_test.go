@@ -53,7 +53,8 @@ func TestSessionTerminatedInALargeTransaction(t *testing.T) {
 	f.freeze()
 	eventuallyHolding(t, f)
 	r.db.Exec(t, fmt.Sprintf("SELECT pg_terminate_backend(%d)", pid))
-	eventually(t, 10*time.Second, "the session is back", func(context.Context) (bool, any) {
+	// A reader that waits for room learns of it at half of wal_sender_timeout.
+	eventually(t, 30*time.Second, "the session is back", func(context.Context) (bool, any) {
 		s := r.slotNow()
 		return s.pid != 0 && s.pid != pid, s.pid
 	})
