@@ -25,6 +25,7 @@ func (p *Pipeline) firstStart(ctx context.Context, info SessionInfo) (decoder.LS
 		p.cfg.Log.Warn("the checkpoint is ignored, as --from=slot says", "checkpoint", c.Confirmed, "slot", info.SlotConfirmed)
 		c = nil
 	}
+	c = p.past.remind(c)
 	v, err := p.judgeCheckpoint(ctx, c, info)
 	if err != nil {
 		return 0, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
 )
 
 // frontier is how far this generation has come: everything below was received.
@@ -92,10 +93,34 @@ func (g *generation) branched(now SessionInfo) error {
 	if known && g.frontier() <= end && g.resume.cut <= end {
 		return nil
 	}
+	if known {
+		g.p.past = past{g.p.history.SystemID, g.p.history.Timeline, min(g.p.ledger.Confirmed(), end)}
+	}
 	if known && g.resume.events > end {
 		g.p.ghost(end, g.resume.events)
 	}
 	return errNewHistory
+}
+
+// past is what this process knows of a timeline that a failover has ended.
+type past struct {
+	system   string
+	timeline int32
+	// confirmed is how far it had come, within what the new timeline has.
+	confirmed decoder.LSN
+}
+
+// remind is the checkpoint with what this process knows better. The table is
+// written every few seconds, and the new primary's copy may be older still: its
+// slot can be ahead of it, and would look like one that was made again.
+func (k past) remind(c *offset.Checkpoint) *offset.Checkpoint {
+	if c == nil || c.SystemID != k.system || c.Timeline != k.timeline || c.Confirmed >= k.confirmed {
+		return c
+	}
+	better := *c
+	better.Confirmed = k.confirmed
+	better.Ceiling = max(c.Ceiling, k.confirmed)
+	return &better
 }
 
 // ghost reports events that were published but that the new primary never had.

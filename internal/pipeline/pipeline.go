@@ -39,6 +39,8 @@ type Pipeline struct {
 	// newest is the system and the highest timeline that were seen; it
 	// outlives histories.
 	newest pgrepl.Identity
+	// past is the end of the last history that a failover has ended.
+	past past
 	// silences counts sessions that ended by silence, without progress.
 	silences int
 	// faults counts how often the server failed at faultAt.
