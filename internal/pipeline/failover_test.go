@@ -1,7 +1,10 @@
 package pipeline
 
 import (
+	"bytes"
 	"io"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +64,11 @@ func TestFailoverWithAnOlderCheckpoint(t *testing.T) {
 					want = StateHeld
 				}
 				if r.wantState(want); want == StateHeld || t.Failed() {
+					// A restarted process knows the stored one alone, and must
+					// find the gap that was accepted.
+					if st := r.p.Status(); want == StateHeld && !strings.Contains(st.Reason, "gap from LSN "+c.Confirmed.String()+":") {
+						t.Errorf("held: %s", st.Reason)
+					}
 					r.end()
 					return
 				}
@@ -74,6 +82,42 @@ func TestFailoverWithAnOlderCheckpoint(t *testing.T) {
 				wantIDs(t, fresh, "e3")
 				r.wantFlush(endOf(4800))
 				r.end()
+			})
+		})
+	}
+}
+
+// Events that the new primary never had are told of wherever its slot stands.
+func TestGhostEvents(t *testing.T) {
+	for name, test := range map[string]struct {
+		ends, slot lsn
+		want       string // the range
+	}{
+		"nothing is lost":        {ends: endOf(1000), slot: 500},
+		"slot that was synced":   {ends: 700, slot: 500, want: "from=0/2BC to=0/3E9"},
+		"slot of the new server": {ends: 700, slot: 9000, want: "from=0/2BC to=0/3E9"},
+		"history is not known":   {slot: 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log bytes.Buffer
+				r := start(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+				src := r.session()
+				src.transaction(1000, row(1))
+				settle(time.Second)
+				r.server.change(func(s *fakeServer) {
+					s.info.Timeline, s.info.SlotConfirmed = 2, test.slot
+					if test.ends != 0 {
+						s.info.History = pgrepl.History{1: test.ends}
+					}
+				})
+				src.cut(io.EOF)
+				r.session()
+				settle(time.Second)
+				r.end()
+				if n := strings.Count(log.String(), "alert=GhostEvents"); n > 1 || (n == 1) != (test.want != "") || !strings.Contains(log.String(), test.want) {
+					t.Errorf("want %q in the log once:\n%s", test.want, log.String())
+				}
 			})
 		})
 	}

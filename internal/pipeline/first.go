@@ -25,8 +25,12 @@ func (p *Pipeline) firstStart(ctx context.Context, info SessionInfo) (decoder.LS
 		p.cfg.Log.Warn("the checkpoint is ignored, as --from=slot says", "checkpoint", c.Confirmed, "slot", info.SlotConfirmed)
 		c = nil
 	}
-	c = p.past.remind(c)
-	v, err := p.judgeCheckpoint(ctx, c, info)
+	v, err := p.judgeCheckpoint(ctx, p.past.remind(c), info)
+	if isGap(err) {
+		// Named by what is stored: that is all a restart with the accepted gap
+		// has to recognise it by.
+		v, err = p.judgeCheckpoint(ctx, c, info)
+	}
 	if err != nil {
 		return 0, err
 	}

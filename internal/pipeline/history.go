@@ -76,21 +76,24 @@ func (g *generation) sameHistory(now SessionInfo) error {
 			Reason: fmt.Sprintf("this is another database system (%s) than the one that was streamed (%s)", now.SystemID, was.SystemID),
 			Remedy: "point OUTBOX_CDC_DATABASE_URL at the right server, or restart to accept this one",
 		}
-	case now.SlotConfirmed > p.ledger.Confirmed():
-		// Somebody else has gone on from here: what we still have is his.
-		return errNewHistory
 	case now.Timeline > was.Timeline:
 		return g.branched(now)
+	case p.movedBeyond(now):
+		return errNewHistory
 	}
 	return nil
 }
+
+// movedBeyond tells that somebody else has gone on from where we were: what we
+// still have is his.
+func (p *Pipeline) movedBeyond(now SessionInfo) bool { return now.SlotConfirmed > p.ledger.Confirmed() }
 
 // branched is a failover. Positions at or below the switch point are true on
 // both timelines; what lies beyond it was written on a timeline that is no
 // more, and its positions may now be others' on the new one.
 func (g *generation) branched(now SessionInfo) error {
 	end, known := now.History[g.p.history.Timeline]
-	if known && g.frontier() <= end && g.resume.cut <= end {
+	if known && g.frontier() <= end && g.resume.cut <= end && !g.p.movedBeyond(now) {
 		return nil
 	}
 	if known {
