@@ -139,3 +139,39 @@ func text(line map[string]any, name string) string {
 	s, _ := line[name].(string)
 	return s
 }
+
+// TestFailoverInALargeTransaction: the primary dies while a transaction that is
+// far larger than the window is half handed out. The new primary has it too, and
+// the rest comes from there.
+func TestFailoverInALargeTransaction(t *testing.T) {
+	t.Parallel()
+	for _, major := range failoverMajors {
+		t.Run(strconv.Itoa(major), func(t *testing.T) {
+			t.Parallel()
+			f := newCouple(t, major, nil)
+			c := startReady(t, f.settings.with(settings{"MAX_IN_FLIGHT_EVENTS": "1000"}))
+			freezer := f.newFreezer()
+			f.insert(1, 10, "a")
+			f.settle()
+			f.sync(t)
+			f.insert(1, 15000, "b", "c")
+			f.awaitStored(topic, 1000)
+			freezer.freeze()
+			eventuallyHolding(t, freezer)
+			f.catchUp(t)
+			if n := f.stored(topic); n >= 30000 {
+				t.Fatalf("%d records: the transaction was through already", n)
+			}
+			at := f.failOver(t, pgtest.Immediate)
+			w := f.after.watch()
+			freezer.release()
+			c.state("streaming")
+			f.after.insert(11, 20, "a")
+			f.after.settle()
+			f.neverAbove(t, at)
+			if repeats := f.after.verify(w, allowed{}); len(repeats) > 0 {
+				t.Errorf("events of %d transactions were repeated though the process lived on", len(repeats))
+			}
+		})
+	}
+}
