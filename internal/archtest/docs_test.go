@@ -87,8 +87,8 @@ func TestEveryHoldIsDocumented(t *testing.T) {
 		}
 		for _, f := range found {
 			said := f[1]
-			if strings.HasPrefix(said, "reason") {
-				said = snake(strings.TrimPrefix(said, "reason"))
+			if name, ok := strings.CutPrefix(said, "reason"); ok {
+				said = snake(name)
 			}
 			if !slices.ContainsFunc(phrases, func(p []string) bool { return strings.Contains(said, p[1]) }) {
 				t.Errorf("docs/operations.md has nothing about %q (%s)", said, test.folder)

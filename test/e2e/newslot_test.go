@@ -125,7 +125,7 @@ func TestFailoverWithAnOldCheckpoint(t *testing.T) {
 			c = start(t, f.settings)
 			from := c.gap()
 			c.stop()
-			c = startReady(t, f.settings.with(settings{"ACCEPT_GAP": from.String()}))
+			startReady(t, f.settings.with(settings{"ACCEPT_GAP": from.String()}))
 			f.after.insert(101, 150, "a", "b")
 			f.after.settle()
 			f.after.verify(nil, allowed{deaths: []death{before}})
