@@ -48,6 +48,9 @@ func (r *reader) Write(b []byte) (int, error) {
 		r.accept = 0
 		return n, r.err
 	}
+	if r.accept >= 0 {
+		r.accept -= len(b)
+	}
 	return r.lines.Write(b)
 }
 
