@@ -78,7 +78,7 @@ func Check(ctx context.Context, cfg *config.Config, log *slog.Logger, version st
 		return nil, err
 	}
 	r.add(checkDatabase(ctx, cfg, catalog.Want{
-		Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Checkpoint: checkpoint, CountRows: true, ApplicationName: applicationName(cfg),
+		Slot: cfg.Slot, Publication: cfg.Publication, Failover: catalog.Failover(cfg.SlotFailover), Tables: tables, Checkpoint: checkpoint, CountRows: true, ApplicationName: applicationName(cfg),
 	})...)
 	r.add(checkSinks(ctx, cfg, log, rules)...)
 	return r, nil

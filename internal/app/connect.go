@@ -123,7 +123,7 @@ func (c *connector) inspect(ctx context.Context, cc *pgx.ConnConfig) (*seen, err
 		return nil, fmt.Errorf("inspect the server: %w", err)
 	}
 	report, err := catalog.Inspect(ctx, conn, catalog.Want{
-		Slot: c.cfg.Slot, Publication: c.cfg.Publication, Tables: c.tables, Checkpoint: checkpoint,
+		Slot: c.cfg.Slot, Publication: c.cfg.Publication, Failover: catalog.Failover(c.cfg.SlotFailover), Tables: c.tables, Checkpoint: checkpoint,
 		ApplicationName: applicationName(c.cfg),
 	})
 	if server, ok := errors.AsType[*pgconn.PgError](err); ok && server.Code == lockNotAvailable {

@@ -29,7 +29,7 @@ func SetupScript(cfg *config.Config, role string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Role: role, Checkpoint: checkpoint}
+	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Failover: catalog.Failover(cfg.SlotFailover), Tables: tables, Role: role, Checkpoint: checkpoint}
 	return s.Script(), nil
 }
 
@@ -54,7 +54,7 @@ func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) er
 		return pipeline.JudgeConnect(err, cfg.Slot)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Role: role, Checkpoint: checkpoint}
+	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Failover: catalog.Failover(cfg.SlotFailover), Tables: tables, Role: role, Checkpoint: checkpoint}
 	plan, err := s.Plan(ctx, conn)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) er
 	if err := runSteps(ctx, conn, plan, w); err != nil {
 		return err
 	}
-	report, err := catalog.Inspect(ctx, conn, catalog.Want{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Checkpoint: checkpoint})
+	report, err := catalog.Inspect(ctx, conn, catalog.Want{Slot: cfg.Slot, Publication: cfg.Publication, Failover: catalog.Failover(cfg.SlotFailover), Tables: tables, Checkpoint: checkpoint})
 	if err != nil {
 		return err
 	}

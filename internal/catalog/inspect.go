@@ -13,6 +13,8 @@ import (
 type Want struct {
 	// Slot and Publication are raw names.
 	Slot, Publication string
+	// Failover is whether the slot shall survive a failover.
+	Failover Failover
 	// Tables are the configured outbox tables with their columns' mapping.
 	Tables *decoder.Tables
 	// Checkpoint is the table that keeps the position; nil for none.
@@ -87,6 +89,7 @@ func Inspect(ctx context.Context, conn *pgx.Conn, want Want) (*Report, error) {
 		}
 	}
 	judgeSlot(&fs, r.Slot, r.Server, want)
+	judgeFailover(&fs, r.Slot, r.Server, want)
 	if err := judgeCheckpoint(ctx, conn, &fs, want, r.Server.User); err != nil {
 		return nil, err
 	}

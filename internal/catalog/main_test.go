@@ -113,5 +113,5 @@ func onlyFailures(t *testing.T, r *Report, want ...string) {
 // createSlot makes a slot that goes with the database.
 func createSlot(t *testing.T, db *pgtest.DB, w Want) {
 	t.Helper()
-	db.Exec(t, createSlotSQL(w.Slot))
+	db.Exec(t, createSlotSQL(w.Slot, false))
 }

@@ -37,6 +37,9 @@ type Server struct {
 
 	MaxSlots, Slots     int
 	MaxSenders, Senders int
+	// PhysicalSlots counts physical replication slots: each stands for a
+	// standby.
+	PhysicalSlots int
 
 	SynchronousStandbyNames string
 	// MaxSlotWALKeepSize is as SHOW prints it; "-1" is no limit.
@@ -55,6 +58,7 @@ SELECT current_setting('server_version_num')::int4, current_setting('server_vers
        EXISTS (SELECT FROM pg_roles m WHERE m.rolname = 'rds_replication' AND pg_has_role(m.oid, 'USAGE')),
        current_setting('max_replication_slots')::int4, (SELECT count(*) FROM pg_replication_slots)::int4,
        current_setting('max_wal_senders')::int4, (SELECT count(*) FROM pg_stat_replication)::int4,
+       (SELECT count(*) FROM pg_replication_slots WHERE slot_type = 'physical')::int4,
        current_setting('synchronous_standby_names'), coalesce(current_setting('max_slot_wal_keep_size', true), '-1')
   FROM pg_roles r, pg_database d
  WHERE r.rolname = current_user AND d.datname = current_database()`
@@ -64,7 +68,7 @@ func readServer(ctx context.Context, conn *pgx.Conn) (Server, error) {
 	var flushed *string
 	err := conn.QueryRow(ctx, serverQuery).Scan(&s.VersionNum, &s.Version, &s.WALLevel, &s.InRecovery, &flushed,
 		&s.Database, &s.Encoding, &s.User, &s.Superuser, &s.Replication, &s.RDSReplication,
-		&s.MaxSlots, &s.Slots, &s.MaxSenders, &s.Senders, &s.SynchronousStandbyNames, &s.MaxSlotWALKeepSize)
+		&s.MaxSlots, &s.Slots, &s.MaxSenders, &s.Senders, &s.PhysicalSlots, &s.SynchronousStandbyNames, &s.MaxSlotWALKeepSize)
 	if err == nil {
 		s.Flushed, err = lsn(flushed)
 	}

@@ -129,7 +129,7 @@ func TestJudgeSlot(t *testing.T) {
 		})
 	}
 	r := &Report{}
-	judgeSlot((*findings)(&r.Findings), nil, healthy(), Want{Slot: "it's"})
+	judgeSlot((*findings)(&r.Findings), nil, healthy(), Want{Slot: "it's", Failover: FailoverOff})
 	expect(t, get(t, r, "slot.exists", "it's"), Fail, "SELECT pg_create_logical_replication_slot('it''s', 'pgoutput');")
 	s := good
 	s.WALStatus = "unreserved"

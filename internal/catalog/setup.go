@@ -17,6 +17,7 @@ import (
 // Setup is what setup has to make.
 type Setup struct {
 	Slot, Publication string
+	Failover          Failover
 	Tables            *decoder.Tables
 	// Role is who will stream; empty means the current user.
 	Role string
@@ -33,8 +34,12 @@ type Step struct {
 	slot bool
 }
 
-func createSlotSQL(slot string) string {
-	return "SELECT pg_create_logical_replication_slot(" + literal(slot) + ", '" + Plugin + "');"
+func createSlotSQL(slot string, failover bool) string {
+	option := ""
+	if failover {
+		option = ", failover => true"
+	}
+	return "SELECT pg_create_logical_replication_slot(" + literal(slot) + ", '" + Plugin + "'" + option + ");"
 }
 
 func createPublicationSQL(publication string, tables []decoder.TableName) string {
@@ -63,7 +68,16 @@ func (s *Setup) Script() string {
 		createPublicationSQL(s.Publication, s.Tables.Names()) + "\n\n" +
 		s.checkpointScript(role) +
 		"-- Afterwards, not in the same transaction. It waits for running transactions to end.\n" +
-		createSlotSQL(s.Slot) + "\n"
+		s.slotScript() + "\n"
+}
+
+// slotScript makes the slot without knowing the server.
+func (s *Setup) slotScript() string {
+	plain := createSlotSQL(s.Slot, s.Failover == FailoverOn)
+	if s.Failover == FailoverOn || s.Failover == FailoverOff {
+		return plain
+	}
+	return plain + "\n-- Instead, on PostgreSQL 17 and later, for a slot that standbys keep in step:\n-- " + createSlotSQL(s.Slot, true)
 }
 
 // ErrManual is wrapped by what Plan leaves to the operator: it never changes
@@ -83,7 +97,7 @@ type Plan struct {
 // Plan compares the server with what is wanted. The error joins everything that
 // stands in the way, with what to do about it.
 func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) (*Plan, error) {
-	want := Want{Slot: s.Slot, Publication: s.Publication, Tables: s.Tables, Checkpoint: s.Checkpoint, CountRows: true}
+	want := Want{Slot: s.Slot, Publication: s.Publication, Failover: s.Failover, Tables: s.Tables, Checkpoint: s.Checkpoint, CountRows: true}
 	report, err := Inspect(ctx, conn, want)
 	if err != nil {
 		return nil, err
@@ -120,9 +134,19 @@ func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) (*Plan, error) {
 	plan.Steps = append(plan.Steps, keep...)
 	plan.Steps = append(plan.Steps, s.publicationSteps(report, pub)...)
 	if report.Slot == nil {
-		plan.Steps = append(plan.Steps, Step{SQL: createSlotSQL(s.Slot), Why: "create replication slot " + identifier(s.Slot), slot: true})
+		plan.Steps = append(plan.Steps, s.slotStep(report.Server))
 	}
 	return plan, nil
+}
+
+func (s *Setup) slotStep(server Server) Step {
+	step := Step{Why: "create replication slot " + identifier(s.Slot), slot: true}
+	failover := s.Failover.makes(server)
+	if failover {
+		step.Why += " (failover)"
+	}
+	step.SQL = createSlotSQL(s.Slot, failover)
+	return step
 }
 
 // mends tells whether a failure goes away by the plan. A slot that is there

@@ -49,8 +49,15 @@ func TestSetupOnAllMajors(t *testing.T) {
 			s.Publication, w.Publication = "My Pub", "My Pub"
 			conn := db.Conn(t)
 			got := apply(t, conn, s)
-			if len(got) != 2 || got[0] != `create publication "My Pub"` || got[1] != "create replication slot "+w.Slot {
+			kind := ""
+			if major >= failoverMajor {
+				kind = " (failover)"
+			}
+			if len(got) != 2 || got[0] != `create publication "My Pub"` || got[1] != "create replication slot "+w.Slot+kind {
 				t.Errorf("steps %q", got)
+			}
+			if slot, err := ReadSlot(t.Context(), conn, w.Slot); err != nil || slot.Failover != (major >= failoverMajor) {
+				t.Errorf("slot %+v, %v", slot, err)
 			}
 			onlyFailures(t, inspect(t, db, w))
 			if again := apply(t, conn, s); len(again) != 0 {

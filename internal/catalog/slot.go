@@ -71,7 +71,7 @@ func (s *Slot) Lost() bool { return s.WALStatus == "lost" || s.InvalidationReaso
 // judgeSlot reports every fault of the slot, not only the first.
 func judgeSlot(fs *findings, s *Slot, server Server, want Want) {
 	if s == nil {
-		fs.add("slot.exists", Fail, want.Slot, "run outbox-cdc setup, or "+createSlotSQL(want.Slot), "the replication slot does not exist")
+		fs.add("slot.exists", Fail, want.Slot, "run outbox-cdc setup, or "+createSlotSQL(want.Slot, want.Failover.makes(server)), "the replication slot does not exist")
 		return
 	}
 	fs.ok("slot.exists", s.Name, "the replication slot exists")

@@ -16,6 +16,8 @@ type Config struct {
 	// Slot and Publication are raw catalog names, unquoted.
 	Slot        string
 	Publication string
+	// SlotFailover is auto, true or false.
+	SlotFailover string
 	// Tables, Columns and Routes are texts; the packages that own their
 	// grammar parse them (decoder.ParseTables, decoder.ParseMapping and
 	// router.New), usually in a Validator.

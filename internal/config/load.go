@@ -70,6 +70,7 @@ func build(p *parser, e *environment) *Config {
 	c := &Config{
 		Slot:              p.text("SLOT"),
 		Publication:       p.text("PUBLICATION"),
+		SlotFailover:      p.choice("SLOT_FAILOVER"),
 		Tables:            p.text("TABLES"),
 		Columns:           p.text("COLUMNS"),
 		Routes:            p.text("ROUTES"),

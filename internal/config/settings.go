@@ -54,7 +54,7 @@ type databaseSettings struct {
 
 type slotSettings struct {
 	Slot        text   `env:"SLOT" envDefault:"outbox_cdc" doc:"Replication slot: [a-z0-9_], up to 63 characters. 'run' never creates it, which would hide a gap; 'setup' does."`
-	Failover    choice `env:"SLOT_FAILOVER" envDefault:"auto" choices:"auto true false" later:"true" doc:"Whether 'setup' makes a failover slot (PostgreSQL 17 and later)."`
+	Failover    choice `env:"SLOT_FAILOVER" envDefault:"auto" choices:"auto true false" doc:"Whether 'setup' makes a failover slot, which standbys keep in step (PostgreSQL 17 and later; 'auto': where the server knows them)."`
 	Publication text   `env:"PUBLICATION" envDefault:"outbox_cdc" doc:"Publication: one name, as it is in the catalog; we quote it."`
 	Tables      list   `env:"TABLES" required:"true" doc:"Outbox tables, with schema: 'public.outbox,\"Billing\".\"Outbox\"'."`
 	Columns     text   `env:"COLUMNS" twin:"true" shown:"by name" doc:"Columns of the roles: 'id=event_id,type=kind|event_type; billing.outbox: id=eid'. The first part is for all tables, then one part a table."`
