@@ -68,6 +68,7 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 	if err != nil {
 		return err
 	}
+	limitMemory(cfg)
 	registry := prometheus.NewRegistry()
 	labels := metrics.Labels{Source: cfg.Name, Slot: cfg.Slot}
 	if err := metrics.Register(registry, p, labels, metrics.Build{Version: version.Version, Revision: version.Revision}); err != nil {

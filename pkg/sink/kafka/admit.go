@@ -38,7 +38,7 @@ func (s *Sink) admit(ctx context.Context, r *sink.Record, size int) error {
 		}
 	}
 	if !s.producer.Load().adopt(t.name, t.limit) {
-		if err := s.renew(ctx); err != nil {
+		if err := s.renew(ctx, t.limit); err != nil {
 			return err
 		}
 		s.producer.Load().adopt(t.name, t.limit)
@@ -90,7 +90,7 @@ func (s *Sink) pause(ctx context.Context, try int) error {
 
 // renew replaces the client. The old one's promises have all run before: two
 // clients with records of one key in flight would keep no order.
-func (s *Sink) renew(ctx context.Context) error {
+func (s *Sink) renew(ctx context.Context, batch int) error {
 	select {
 	case <-s.window.empty():
 	case <-s.down:
@@ -98,7 +98,8 @@ func (s *Sink) renew(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	p, err := newProducer(s.cfg, s.log, s.down)
+	// Nor smaller requests than before, or two topics would take turns.
+	p, err := newProducer(s.cfg, s.log, s.down, max(batch, s.producer.Load().largest))
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func BenchmarkBareClient(b *testing.B) {
 	c := newCluster(b, kfake.SeedTopics(6, "orders"), kfake.BlackholeProduce())
 	cfg := mustDefaults(b)
 	cfg.Brokers, cfg.Linger = c.ListenAddrs(), time.Millisecond
-	p, err := newProducer(cfg, newClientLog(discard(), func(string, error) {}), nil)
+	p, err := newProducer(cfg, newClientLog(discard(), func(string, error) {}), nil, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

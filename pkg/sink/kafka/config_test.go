@@ -49,7 +49,7 @@ func TestEachCompressionMakesAClient(t *testing.T) {
 	for _, name := range []string{"none", "gzip", "snappy", "lz4", "zstd"} {
 		cfg := mustDefaults(t)
 		cfg.Compression = name
-		p, err := newProducer(cfg, newClientLog(discard(), func(string, error) {}), nil)
+		p, err := newProducer(cfg, newClientLog(discard(), func(string, error) {}), nil, 0)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -21,18 +21,30 @@ const (
 	unknownTopicRetries = 20
 )
 
+// requestBytes bounds a produce request, unless one topic takes larger batches.
+// A request carries a batch of each partition: without the bound it, and the
+// buffer that it is encoded into, would grow to all that is in flight, for no
+// gain in speed.
+const requestBytes = 2 << 20
+
+// requestOverhead is room for a request's other fields with the longest topic
+// and client id.
+const requestOverhead = 1024
+
 // producer is one client and the batch limits that it has been given.
 type producer struct {
 	client *kgo.Client
+	// largest is the largest batch that fits the client's requests.
+	largest int
 
 	mu     sync.Mutex // guards limits
 	limits map[string]int
 }
 
 // newProducer makes a client. It does no I/O. Once down is closed the client
-// sends no more records.
-func newProducer(cfg Config, log kgo.Logger, down <-chan struct{}) (*producer, error) {
-	p := &producer{limits: make(map[string]int)}
+// sends no more records. Its requests have room for batches of the given size.
+func newProducer(cfg Config, log kgo.Logger, down <-chan struct{}, batch int) (*producer, error) {
+	p := &producer{largest: max(batch, requestBytes-requestOverhead), limits: make(map[string]int)}
 	compression, err := codec(cfg.Compression)
 	if err != nil {
 		return nil, err
@@ -55,6 +67,7 @@ func newProducer(cfg Config, log kgo.Logger, down <-chan struct{}) (*producer, e
 		kgo.ProducerBatchCompression(compression, kgo.NoCompression()),
 		kgo.ProducerLinger(cfg.Linger),
 		kgo.ProducerBatchMaxBytesFn(p.batchMaxBytes),
+		kgo.BrokerMaxWriteBytes(int32(p.largest + requestOverhead)), //nolint:gosec // capped at maxRequestBytes
 		// Our own window blocks first: the client's can only be left by
 		// a context that would then cancel the record later on as well.
 		kgo.MaxBufferedRecords(2*cfg.MaxBufferedRecords + 1024),
@@ -90,8 +103,12 @@ func (p *producer) limit(topic string) (n int, ok bool) {
 }
 
 // adopt gives the client a topic's limit. It is false when the client has
-// another one already, or no room for one more topic: it must be replaced.
+// another one already, no room for one more topic, or requests that are too
+// small: it must be replaced.
 func (p *producer) adopt(topic string, limit int) bool {
+	if limit > p.largest {
+		return false
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n, ok := p.limits[topic]; ok {

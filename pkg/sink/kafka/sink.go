@@ -58,7 +58,7 @@ func New(cfg Config, results sink.Results) (*Sink, error) {
 	}
 	s.log = newClientLog(cfg.Logger, func(topic string, err error) { s.fail(failed(topic, err)) })
 	s.window = newWindow(cfg.MaxBufferedRecords, cfg.MaxBufferedBytes, s.newMessage)
-	p, err := newProducer(cfg, s.log, s.down)
+	p, err := newProducer(cfg, s.log, s.down, 0)
 	if err != nil {
 		return nil, fmt.Errorf("kafka sink: %w", err)
 	}

@@ -14,7 +14,7 @@ const (
 	// maxRequestBytes is what a record batch can have of a request of 100
 	// MiB (socket.request.max.bytes, and the client's own limit), less the
 	// request's other fields with the longest topic and client id.
-	maxRequestBytes = 100<<20 - 1024
+	maxRequestBytes = 100<<20 - requestOverhead
 	// batchOverhead is the fixed part of a record batch of format v2:
 	// baseOffset 8, batchLength 4, partitionLeaderEpoch 4, magic 1, crc 4,
 	// attributes 2, lastOffsetDelta 4, baseTimestamp 8, maxTimestamp 8,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -142,14 +143,41 @@ func TestBatchMaxBytes(t *testing.T) {
 // TestRequestOverhead: what a batch can have of a request is less than the
 // client's own limit with the longest names.
 func TestRequestOverhead(t *testing.T) {
-	p, err := newProducer(mustDefaults(t), newClientLog(discard(), func(string, error) {}), nil)
-	if err != nil {
+	for _, batch := range []int{0, maxRequestBytes} {
+		p, err := newProducer(mustDefaults(t), newClientLog(discard(), func(string, error) {}), nil, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.client.Close()
+		most := p.client.OptValue(kgo.BrokerMaxWriteBytes).(int32)
+		const names = 256 + 249 // client id, topic
+		if max(batch, p.largest)+names+64 > int(most) {
+			t.Errorf("a batch of %d bytes does not fit the client's limit of %d", p.largest, most)
+		}
+	}
+}
+
+// TestLargeTopicNeedsLargeRequests: requests grow with the topics in use, keep
+// their size from then on, and no record is lost over it.
+func TestLargeTopicNeedsLargeRequests(t *testing.T) {
+	const size = 3 << 20
+	c := newCluster(t, kfake.SeedTopics(1, "orders"))
+	if err := c.CreateTopic("large", 1, map[string]string{"max.message.bytes": strconv.Itoa(size)}); err != nil {
 		t.Fatal(err)
 	}
-	defer p.client.Close()
-	most := p.client.OptValue(kgo.BrokerMaxWriteBytes).(int32)
-	const names = 256 + 249 // client id, topic
-	if maxRequestBytes+names+64 > int(most) {
-		t.Errorf("a batch of %d bytes does not fit the client's limit of %d", maxRequestBytes, most)
+	s, _ := newSink(t, c, nil)
+	sendAll(t, s, "orders", 5)
+	if err := s.Send(t.Context(), record("large", "k", strings.Repeat("x", size-200))); err != nil {
+		t.Fatal(err)
+	}
+	p := s.producer.Load()
+	sendAll(t, s, "orders", 5)
+	if s.producer.Load() != p {
+		t.Error("the client was replaced again")
+	}
+	closeNow(t, s)
+	checkOrder(t, c, "orders", 5, 5)
+	if n := stored(c, "large"); n != 1 {
+		t.Errorf("%d large records stored", n)
 	}
 }
