@@ -92,7 +92,7 @@ func config(b *testing.B, broker string, src *memorySource) pipeline.Config {
 		b.Fatal(err)
 	}
 	return pipeline.Config{
-		Log: slog.New(slog.DiscardHandler), Tables: tables, Router: rules, Format: format.NewRaw("bench"),
+		Log: slog.New(slog.DiscardHandler), Tables: tables, Router: rules, Formats: map[string]pipeline.Formatter{"": format.NewRaw(format.Options{Source: "bench"})},
 		Limits:  offset.Limits{Records: 20_000, Bytes: 16 << 20},
 		Connect: func(context.Context) (pipeline.Session, error) { return memorySession{src}, nil },
 		OpenSinks: func(results sink.Results) (map[string]sink.Sink, error) {

@@ -14,7 +14,7 @@ import (
 // tables, columns, rules, and what the rules make necessary. It is all that can
 // be found offline.
 func Lint(cfg *config.Config) []error {
-	return slices.Concat(lintTables(cfg), lintRoutes(cfg), lintOffsets(cfg))
+	return slices.Concat(lintTables(cfg), lintRoutes(cfg), lintFormats(cfg), lintOffsets(cfg))
 }
 
 func lintOffsets(cfg *config.Config) []error {
@@ -24,6 +24,11 @@ func lintOffsets(cfg *config.Config) []error {
 	}
 	_, errTable := checkpointTable(cfg)
 	return append(split("OFFSET_TABLE", errTable), split("ACCEPT_GAP", errGap)...)
+}
+
+func lintFormats(cfg *config.Config) []error {
+	_, err := headerRoles(cfg)
+	return split("HEADERS", err)
 }
 
 func lintTables(cfg *config.Config) []error {

@@ -14,7 +14,6 @@ import (
 	"github.com/outbox-cdc/outbox-cdc/internal/metrics"
 	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
-	"github.com/outbox-cdc/outbox-cdc/pkg/format"
 	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
 	"github.com/outbox-cdc/outbox-cdc/pkg/router"
 )
@@ -48,8 +47,12 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 	if err != nil {
 		return fmt.Errorf("OUTBOX_CDC_ACCEPT_GAP: %w", err)
 	}
+	layouts, err := formats(cfg, rules)
+	if err != nil {
+		return err
+	}
 	pc := pipeline.Config{
-		Log: log, Tables: tables, Router: rules, Format: format.NewRaw(cfg.Name),
+		Log: log, Tables: tables, Router: rules, Formats: layouts,
 		Limits:         offset.Limits{Records: int64(cfg.MaxInFlightEvents), Bytes: int64(cfg.MaxInFlightBytes)},
 		Connect:        conn.connect,
 		OwnsSlot:       conn.ownsSlot,

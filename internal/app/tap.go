@@ -48,6 +48,10 @@ func Tap(ctx context.Context, cfg *config.Config, opts TapOptions, out, notes io
 	if err != nil {
 		return err
 	}
+	layouts, err := formats(cfg, rules)
+	if err != nil {
+		return err
+	}
 	slot := "outbox_cdc_tap_" + strings.ToLower(rand.Text()[:12])
 	s, err := openTap(ctx, cfg, tables, slot)
 	switch {
@@ -57,7 +61,7 @@ func Tap(ctx context.Context, cfg *config.Config, opts TapOptions, out, notes io
 	default:
 		return err
 	}
-	t := newTap(cfg, rules, decoder.New(tables), opts, out, notes)
+	t := newTap(layouts, rules, decoder.New(tables), opts, out, notes)
 	_, err = fmt.Fprintf(notes, "tap: rows of publication %q inserted from now on, through the temporary slot %s; nothing is delivered; end it with Ctrl-C\n", cfg.Publication, slot)
 	if err != nil {
 		s.stream.Close()

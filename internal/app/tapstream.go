@@ -8,11 +8,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/outbox-cdc/outbox-cdc/internal/config"
 	"github.com/outbox-cdc/outbox-cdc/internal/pgrepl"
 	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
-	"github.com/outbox-cdc/outbox-cdc/pkg/format"
 	"github.com/outbox-cdc/outbox-cdc/pkg/router"
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink/stdout"
@@ -32,12 +30,12 @@ const (
 // writes: while the terminal blocks nothing is read, the server ends the
 // session after its timeout, and the slot goes with it.
 type tap struct {
-	opts   TapOptions
-	rules  *router.Router
-	format *format.Raw
-	dec    *decoder.Decoder
-	out    *bufio.Writer
-	notes  io.Writer
+	opts    TapOptions
+	rules   *router.Router
+	formats map[string]pipeline.Formatter
+	dec     *decoder.Decoder
+	out     *bufio.Writer
+	notes   io.Writer
 
 	src  pipeline.Source
 	due  time.Time // of the next status
@@ -53,9 +51,9 @@ type tap struct {
 	events, records, dropped, refused int
 }
 
-func newTap(cfg *config.Config, rules *router.Router, dec *decoder.Decoder, opts TapOptions, out, notes io.Writer) *tap {
+func newTap(formats map[string]pipeline.Formatter, rules *router.Router, dec *decoder.Decoder, opts TapOptions, out, notes io.Writer) *tap {
 	return &tap{
-		opts: opts, rules: rules, format: format.NewRaw(cfg.Name), dec: dec,
+		opts: opts, rules: rules, formats: formats, dec: dec,
 		out: bufio.NewWriter(out), notes: notes,
 	}
 }
@@ -163,7 +161,7 @@ func (t *tap) show(arena []byte) error {
 		return nil
 	}
 	var rec sink.Record
-	if _, err = t.format.Append(&rec, ev, arena); err != nil {
+	if _, err = t.formats[t.decision.Rule.Format].Append(&rec, ev, arena); err != nil {
 		return t.refuse(err)
 	}
 	rec.Key = d.Key

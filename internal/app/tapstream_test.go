@@ -13,6 +13,7 @@ import (
 	"github.com/outbox-cdc/outbox-cdc/internal/pgrepl"
 	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/format"
 	"github.com/outbox-cdc/outbox-cdc/pkg/router"
 )
 
@@ -78,7 +79,7 @@ func fakeTap(t *testing.T, out, notes io.Writer) *tap {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newTap(&config.Config{Name: "n"}, rules, decoder.New(tables), TapOptions{}, out, notes)
+	return newTap(map[string]pipeline.Formatter{"": format.NewRaw(format.Options{Source: "n"})}, rules, decoder.New(tables), TapOptions{}, out, notes)
 }
 
 const fakeTimeout = 15 * time.Second

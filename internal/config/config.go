@@ -28,7 +28,9 @@ type Config struct {
 	Unrouted    string // "halt"
 	OnPoison    string // "halt"
 	NullPayload string // "halt"
-	Format      string // "raw"
+	Format      string // "raw" or "envelope"
+	// Headers are the names of the roles that become headers; nil for all.
+	Headers []string
 
 	MaxInFlightBytes  Bytes
 	MaxInFlightEvents int

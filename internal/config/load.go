@@ -78,6 +78,7 @@ func build(p *parser, e *environment) *Config {
 		OnPoison:          p.choice("ON_POISON"),
 		NullPayload:       p.choice("NULL_PAYLOAD"),
 		Format:            p.choice("FORMAT"),
+		Headers:           p.list("HEADERS"),
 		MaxInFlightBytes:  p.size("MAX_IN_FLIGHT_BYTES"),
 		MaxInFlightEvents: p.integer("MAX_IN_FLIGHT_EVENTS"),
 		MaxEventBytes:     p.size("MAX_EVENT_BYTES"),

@@ -67,8 +67,8 @@ type routingSettings struct {
 	DeadLetter        text    `env:"DEAD_LETTER" later:"true" doc:"Default dead-letter destination."`
 	NullPayload       choice  `env:"NULL_PAYLOAD" envDefault:"halt" choices:"halt tombstone" built:"halt" doc:"What a row without a payload does."`
 	Skip              list    `env:"SKIP" later:"true" doc:"Events that an operator gave up, as LSN:ordinal:event-id."`
-	Format            choice  `env:"FORMAT" envDefault:"raw" choices:"raw envelope debezium cloudevents" built:"raw" doc:"How an event is laid out; 'raw' is the payload's own bytes."`
-	Headers           list    `env:"HEADERS" shown:"all present" later:"true" doc:"The roles that become headers."`
+	Format            choice  `env:"FORMAT" envDefault:"raw" choices:"raw envelope debezium cloudevents" built:"raw envelope" doc:"How an event is laid out: 'raw' is the payload's own bytes, 'envelope' a JSON object with the event's columns and the payload. A rule's option format= has its own."`
+	Headers           list    `env:"HEADERS" shown:"all present" doc:"The roles that become headers, such as 'id,type,tenant'; 'headers' are the row's own ones. 'position' and 'source' are always there."`
 	CloudEventsSource text    `env:"CLOUDEVENTS_SOURCE" shown:"/outbox-cdc/NAME" later:"true" doc:"The 'source' attribute, a URI reference."`
 	DebeziumKey       choice  `env:"DEBEZIUM_KEY_CONVERTER" envDefault:"string" choices:"string json json-schema" later:"true" doc:"Debezium's key converter."`
 	DebeziumValue     choice  `env:"DEBEZIUM_VALUE_CONVERTER" envDefault:"string" choices:"string json json-schema" later:"true" doc:"Debezium's value converter."`

@@ -56,9 +56,13 @@ func (r *reader) records(ev *decoder.Event, route uint16) error {
 		it.route = route
 		it.out = r.gen.sinks[t.Sink]
 		if made == nil {
-			arena, err := r.p.cfg.Format.Append(&it.rec, ev, r.chunk.arena)
+			room := cap(r.chunk.arena)
+			arena, err := r.p.format[route].Append(&it.rec, ev, r.chunk.arena)
 			if err != nil {
 				return err
+			}
+			if cap(arena) != room { // it needed more than the format's usual room, and has moved
+				r.countMore(int64(cap(arena)))
 			}
 			r.chunk.arena, made = arena, it
 			r.countHeaders(it)
@@ -79,10 +83,14 @@ const headerCost = 2*40 + 32
 // item and are made outside of the chunk.
 func (r *reader) countHeaders(it *item) {
 	if n := len(it.rec.Headers); n > inlineHeaders {
-		extra := int64(n)*headerCost + int64(r.event.Size())
-		r.chunk.size += extra
-		r.p.ledger.Grow(extra)
+		r.countMore(int64(n)*headerCost + int64(r.event.Size()))
 	}
+}
+
+// countMore counts memory beside what the chunk was taken for.
+func (r *reader) countMore(n int64) {
+	r.chunk.size += n
+	r.p.ledger.Grow(n)
 }
 
 // undo takes back records that were not handed over.

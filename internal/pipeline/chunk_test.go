@@ -3,7 +3,9 @@ package pipeline
 import (
 	"testing"
 
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
+	"github.com/outbox-cdc/outbox-cdc/pkg/router"
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
 
@@ -32,6 +34,36 @@ func TestHeadersOfARowCount(t *testing.T) {
 	}
 	if again := p.pool.get(100, epoch); again.size != chunkSize(100) {
 		t.Errorf("a chunk that is used again counts for %d", again.size)
+	}
+}
+
+// grower is a format that needs more than the usual room.
+type grower struct{ Formatter }
+
+func (grower) Append(rec *sink.Record, _ *decoder.Event, buf []byte) ([]byte, error) {
+	buf = append(buf, make([]byte, 1<<20)...)
+	rec.Value = buf[len(buf)-1<<20:]
+	return buf, nil
+}
+
+// TestFormatsGrowthCounts: what a format needs beyond the chunk is held in the
+// window until the record has its result, and such a chunk is not kept.
+func TestFormatsGrowthCounts(t *testing.T) {
+	p := &Pipeline{ledger: offset.NewLedger(offset.Limits{Records: 10, Bytes: 4 << 20}), pool: newChunkPool(), format: []Formatter{grower{}}}
+	r := &reader{p: p, gen: &generation{p: p}}
+	epoch, _ := p.ledger.Hold(chunkSize(100))
+	r.chunk = p.pool.get(100, epoch)
+	r.decision.Targets = []router.Target{{Sink: "s", Destination: "d"}}
+	if err := r.records(&r.event, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, bytes := p.ledger.InFlight(); bytes < chunkSize(100)+1<<20 {
+		t.Errorf("%d bytes held", bytes)
+	}
+	r.chunk.items[0].chunk.release(p.ledger, p.pool)
+	r.leaveChunk()
+	if _, bytes := p.ledger.InFlight(); bytes != 0 || len(p.pool.free) != 0 {
+		t.Errorf("%d bytes held in the end, %d chunks kept", bytes, len(p.pool.free))
 	}
 }
 

@@ -12,14 +12,15 @@ import (
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
 
-// Config is all that a pipeline needs. Every field but Formatter's, Router's
-// and Tables' types is a plain value or a function, so that tests replace the
+// Config is all that a pipeline needs. Every field but Router's and Tables'
+// types is a plain value or a function, so that tests replace the
 // server and the sinks.
 type Config struct {
 	Log    *slog.Logger
 	Tables *decoder.Tables
 	Router *router.Router
-	Format Formatter
+	// Formats are the formats by name; "" is that of rules that name none.
+	Formats map[string]Formatter
 	Limits offset.Limits
 	// Connect reaches the server and checks everything; see Session.
 	Connect func(ctx context.Context) (Session, error)
@@ -57,9 +58,11 @@ type Config struct {
 	ExitOnHold bool
 }
 
-// Formatter makes a record's value and headers from an event.
+// Formatter makes a record's value and headers from an event; format.Format
+// says how.
 type Formatter interface {
 	Append(rec *sink.Record, ev *decoder.Event, buf []byte) ([]byte, error)
+	Room(n int) int
 }
 
 // Session is a replication connection on which nothing streams yet. All that

@@ -11,6 +11,7 @@ var (
 	errResume     = errors.New("after the reconnect the server did not go on with the transaction that was cut off")
 	errLedger     = errors.New("the ledger and the stream disagree about the open transaction")
 	errSinkFailed = errors.New("a sink has failed")
+	errNoFormat   = errors.New("a rule names a format that is not there")
 	errNoSink     = errors.New("a rule names a sink that was not opened")
 )
 

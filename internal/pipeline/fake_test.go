@@ -229,7 +229,7 @@ func start(t *testing.T, change func(*Config)) *rig {
 	}
 	r := &rig{t: t, server: newFakeServer(), sinks: make(chan *fakeSink, 100), ended: make(chan error, 1)}
 	cfg := Config{
-		Log: testLog(t), Tables: tables, Router: rules, Format: format.NewRaw("test"),
+		Log: testLog(t), Tables: tables, Router: rules, Formats: map[string]Formatter{"": format.NewRaw(format.Options{Source: "test"})},
 		Limits:  offset.Limits{Records: 100, Bytes: 4 << 20},
 		Connect: r.server.connect,
 		OpenSinks: func(results sink.Results) (map[string]sink.Sink, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,9 @@ type Pipeline struct {
 	ledger *offset.Ledger
 	pool   *chunkPool
 	routes map[*router.Rule]uint16
+	format []Formatter // by route
+	// formats are those in use, each once.
+	formats []Formatter
 	kinds  []string // of sinks, sorted
 	fanOut int
 
@@ -60,6 +64,13 @@ func New(cfg Config) (*Pipeline, error) {
 	p.counters.init(cfg.Tables.Names(), len(rules), len(p.kinds))
 	for i, r := range rules {
 		p.routes[r] = uint16(i)
+		p.format = append(p.format, cfg.Formats[r.Format])
+		if p.format[i] == nil {
+			return nil, fmt.Errorf("%w: %q", errNoFormat, r.Format)
+		}
+		if !slices.Contains(p.formats, p.format[i]) {
+			p.formats = append(p.formats, p.format[i])
+		}
 		p.fanOut = max(p.fanOut, r.FanOut())
 	}
 	if p.fanOut > chunkItems || len(rules) > 1<<16 {
@@ -200,6 +211,14 @@ func (p *Pipeline) judge(err error, retry *backoff) (Condition, time.Duration) {
 	}
 	c.Remedy = "it is tried again by itself; nothing is skipped"
 	return c, p.cfg.HoldRetry
+}
+
+// formatRoom is what the formats in use usually add to a row of n bytes.
+func (p *Pipeline) formatRoom(n int) (room int) {
+	for _, f := range p.formats {
+		room = max(room, f.Room(n))
+	}
+	return room
 }
 
 func (p *Pipeline) routeIndex(r *router.Rule) uint16 { return p.routes[r] }

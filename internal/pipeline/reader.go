@@ -219,7 +219,7 @@ func (r *reader) keepalive(f *pgrepl.Frame) {
 func (r *reader) data(ctx context.Context, msg []byte) error {
 	var arena []byte
 	if decoder.Kind(msg[0]) == decoder.KindInsert {
-		if err := r.makeRoom(ctx, len(msg)); err != nil {
+		if err := r.makeRoom(ctx, len(msg)+r.p.formatRoom(len(msg))); err != nil {
 			return err
 		}
 		arena = r.chunk.arena

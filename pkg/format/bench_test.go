@@ -18,7 +18,7 @@ func fullRow() row {
 }
 
 func TestRawDoesNotAllocate(t *testing.T) {
-	raw, ev := format.NewRaw("cdc"), event(fullRow())
+	raw, ev := format.NewRaw(format.Options{Source: "cdc"}), event(fullRow())
 	rec, buf := sink.Record{Headers: make([]sink.Header, 0, 16)}, make([]byte, 0, decoder.PositionLen)
 	n := testing.AllocsPerRun(100, func() {
 		if _, err := raw.Append(&rec, ev, buf); err != nil {
@@ -35,7 +35,7 @@ func BenchmarkRaw(b *testing.B) {
 	with[decoder.RoleHeaders] = `{"region": "eu", "attempt": 1}`
 	for name, r := range map[string]row{"plain": fullRow(), "headers": with} {
 		b.Run(name, func(b *testing.B) {
-			raw, ev := format.NewRaw("cdc"), event(r)
+			raw, ev := format.NewRaw(format.Options{Source: "cdc"}), event(r)
 			var rec sink.Record
 			buf := make([]byte, 0, decoder.PositionLen)
 			b.ReportAllocs()
@@ -54,7 +54,7 @@ func FuzzRawHeaders(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"a":"1","a":null}`, `{"event-id":"x"}`, `{"\u0063e_id":1}`, `[`, `{"a":"\ud83d\ude00"}`} {
 		f.Add(seed)
 	}
-	raw := format.NewRaw("cdc")
+	raw := format.NewRaw(format.Options{Source: "cdc"})
 	f.Fuzz(func(t *testing.T, column string) {
 		r := row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RolePayload: "p", decoder.RoleHeaders: column}
 		var rec sink.Record

@@ -84,7 +84,7 @@ func TestRawHeaders(t *testing.T) {
 		{"no row headers in the object", row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleHeaders: `{}`}, []string{"event-id=e", "event-type=t", shownPosition, shownSource}},
 		{"names that only look reserved", row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleHeaders: `{"event_id":"1","ce":"2","dlq":"3","id":"4","xce_":"5"}`}, []string{"event-id=e", "event-type=t", shownPosition, shownSource, "event_id=1", "ce=2", "dlq=3", "id=4", "xce_=5"}},
 	}
-	raw := format.NewRaw("cdc")
+	raw := format.NewRaw(format.Options{Source: "cdc"})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.row[decoder.RolePayload] = "p"
@@ -101,7 +101,7 @@ func TestRawHeaders(t *testing.T) {
 
 // Payload bytes go out as they came, whatever they are.
 func TestRawValueIsUntouched(t *testing.T) {
-	raw := format.NewRaw("cdc")
+	raw := format.NewRaw(format.Options{Source: "cdc"})
 	rapid.Check(t, func(t *rapid.T) {
 		payload := rapid.OneOf(
 			rapid.SampledFrom([]string{"", " {\"a\" : 1.0} \r\n", `\N\x00\`, "ab   ", "😀", "\xff\x00\xfe", "null"}),
@@ -119,7 +119,7 @@ func TestRawFillsTheRecord(t *testing.T) {
 	ev := event(row{decoder.RoleID: "e", decoder.RoleType: "t", decoder.RoleKey: "k", decoder.RolePayload: "p"})
 	owner := new(int)
 	rec := sink.Record{Destination: "topic", Key: []byte("key"), Owner: owner}
-	buf, err := format.NewRaw("cdc").Append(&rec, ev, []byte("before"))
+	buf, err := format.NewRaw(format.Options{Source: "cdc"}).Append(&rec, ev, []byte("before"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestRawFillsTheRecord(t *testing.T) {
 
 // Records made into one buffer stay as they are while it grows.
 func TestRawKeepsEarlierRecords(t *testing.T) {
-	raw := format.NewRaw("cdc")
+	raw := format.NewRaw(format.Options{Source: "cdc"})
 	var buf []byte
 	records := make([]sink.Record, 50)
 	for i := range records {
@@ -188,7 +188,7 @@ func TestRawRefuses(t *testing.T) {
 				r[decoder.RolePayload] = "canary"
 			}
 			var rec sink.Record
-			_, err := format.NewRaw("cdc").Append(&rec, event(r), nil)
+			_, err := format.NewRaw(format.Options{Source: "cdc"}).Append(&rec, event(r), nil)
 			var e *sink.Error
 			if !errors.As(err, &e) || e.Kind != sink.Poison || e.Scope != sink.ScopeRecord || e.Reason != tt.reason {
 				t.Fatalf("got %#v, want poison of reason %s", err, tt.reason)
@@ -207,7 +207,7 @@ func TestReservedCoversOurs(t *testing.T) {
 		r[role] = "{}"
 	}
 	var rec sink.Record
-	if _, err := format.NewRaw("cdc").Append(&rec, event(r), nil); err != nil {
+	if _, err := format.NewRaw(format.Options{Source: "cdc"}).Append(&rec, event(r), nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(rec.Headers) != 12 {
@@ -227,7 +227,7 @@ func TestReservedCoversOurs(t *testing.T) {
 
 // One format serves any number of goroutines; the race detector watches.
 func TestRawIsSharedByGoroutines(t *testing.T) {
-	raw, ev := format.NewRaw("cdc"), event(fullRow())
+	raw, ev := format.NewRaw(format.Options{Source: "cdc"}), event(fullRow())
 	var want sink.Record
 	if _, err := raw.Append(&want, ev, nil); err != nil {
 		t.Fatal(err)

@@ -48,7 +48,9 @@ func (p *parser) option(r *Rule, name string, value word, at place) {
 		if value.text != "true" && value.text != "false" {
 			p.faults.add(value.at, `write "true" or "false"`, "any_name is %s", quote(value.text))
 		}
-	case "format", "dedup", "max_bytes", "oversize", "dead_letter", "on_poison", "null_payload":
+	case "format":
+		p.format(r, value)
+	case "dedup", "max_bytes", "oversize", "dead_letter", "on_poison", "null_payload":
 		// The value is not shown: it may be a URL with a password.
 		if value.text != asThisVersion(name) || value.text == "" {
 			p.faults.add(at, laterHint(name), "option %s is %s", quote(name), notInThisVersion)
@@ -58,11 +60,23 @@ func (p *parser) option(r *Rule, name string, value word, at place) {
 	}
 }
 
+// format reads the value of the option of this name.
+func (p *parser) format(r *Rule, value word) {
+	known := []string{"raw", "envelope"}
+	later := []string{"debezium", "cloudevents"}
+	switch {
+	case slices.Contains(known, value.text):
+		r.Format = value.text
+	case slices.Contains(later, value.text):
+		p.faults.add(value.at, `write "raw" or "envelope"`, "format %s is %s", quote(value.text), notInThisVersion)
+	default:
+		p.faults.add(value.at, didYouMean(value.text, known), "unknown format %s", quote(value.text))
+	}
+}
+
 // asThisVersion is the value that asks for what this version does anyway.
 func asThisVersion(option string) string {
 	switch option {
-	case "format":
-		return "raw"
 	case "on_poison", "null_payload":
 		return "halt"
 	}

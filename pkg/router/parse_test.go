@@ -93,7 +93,8 @@ func TestParseFaults(t *testing.T) {
 		{"repeated option", "a -> kafka:x key=a key=b", `line 1, column 20: option "key" is repeated; keep one`},
 		{"empty name", "a -> kafka:x name=", `line 1, column 14: "name=" is empty; give the rule a label for its metrics`},
 		{"any_name maybe", "a -> kafka:x any_name=yes", `line 1, column 23: any_name is "yes"; write "true" or "false"`},
-		{"format", "a -> kafka:x format=envelope", `line 1, column 14: option "format" is not in this version; remove it, or write "format=raw"`},
+		{"format of later", "a -> kafka:x format=debezium", `line 1, column 21: format "debezium" is not in this version; write "raw" or "envelope"`},
+		{"no format", "a -> kafka:x format=envelop", `line 1, column 21: unknown format "envelop"; did you mean "envelope"?`},
 		{"dedup", "a -> kafka:x dedup={position}", `line 1, column 14: option "dedup" is not in this version; remove it`},
 		{"max_bytes", "a -> kafka:x max_bytes=", `line 1, column 14: option "max_bytes" is not in this version; remove it`},
 		{"oversize", "a -> kafka:x oversize=https://h/x", `line 1, column 14: option "oversize" is not in this version; remove it`},
@@ -154,7 +155,7 @@ func TestParseReportsEverythingInOrder(t *testing.T) {
 		before, _, _ := strings.Cut(line, ": ")
 		got = append(got, strings.NewReplacer("line ", "", " column ", "").Replace(before))
 	}
-	want := []string{"1,3", "1,13", "1,22", "1,35", "1,47", "1,52", "1,68", "2,1", "2,6", "3,18", "4,12", "4,21"}
+	want := []string{"1,3", "1,13", "1,22", "1,35", "1,47", "1,59", "1,68", "2,1", "2,6", "3,18", "4,12", "4,21"}
 	if !slices.Equal(got, want) {
 		t.Errorf("faults at %q, want %q\n%v", got, want, err)
 	}

@@ -15,6 +15,8 @@ type Rule struct {
 	Pattern string
 	// Line is where the rule begins, from 1.
 	Line int
+	// Format is the option format; "" is the default format.
+	Format string
 
 	types pattern
 	fixed []cond    // what table and event type decide
