@@ -12,6 +12,7 @@ import (
 	"github.com/outbox-cdc/outbox-cdc/internal/config"
 	"github.com/outbox-cdc/outbox-cdc/internal/httpapi"
 	"github.com/outbox-cdc/outbox-cdc/internal/metrics"
+	"github.com/outbox-cdc/outbox-cdc/internal/monitor"
 	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
@@ -72,24 +73,27 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 		return err
 	}
 	limitMemory(cfg)
+	watch := monitor.New(monitor.Config{
+		Dial: conn.dial, Slot: cfg.Slot, Interval: cfg.MonitorInterval, Limit: int64(cfg.WALLimit), Log: log,
+	})
 	registry := prometheus.NewRegistry()
 	labels := metrics.Labels{Source: cfg.Name, Slot: cfg.Slot}
-	if err := metrics.Register(registry, p, labels, metrics.Build{Version: version.Version, Revision: version.Revision}); err != nil {
+	if err := metrics.Register(registry, p, watch.Last, labels, metrics.Build{Version: version.Version, Revision: version.Revision}); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
 	server, err := httpapi.Listen(ctx, httpapi.Config{
 		Address: cfg.ListenAddress, Metrics: registry, Pprof: cfg.Pprof, Log: log,
-		Status: func() httpapi.Status { return snapshot(cfg, version, p) },
+		Status: func() httpapi.Status { return snapshot(cfg, version, p, watch.Last()) },
 	})
 	if err != nil {
 		return err
 	}
 	greet(log, cfg, tables, rules, version, server.Address())
-	return runBoth(ctx, p, server)
+	return runAll(ctx, p, watch, server)
 }
 
-// runBoth keeps the listener up until the pipeline has ended.
-func runBoth(ctx context.Context, p *pipeline.Pipeline, server *httpapi.Server) error {
+// runAll keeps monitor and listener up until the pipeline has ended.
+func runAll(ctx context.Context, p *pipeline.Pipeline, watch *monitor.Monitor, server *httpapi.Server) error {
 	// The listener outlives ctx: health must be told while the rest drains.
 	serving, stopServing := context.WithCancelCause(context.WithoutCancel(ctx))
 	streaming, stopStreaming := context.WithCancel(ctx)
@@ -102,6 +106,10 @@ func runBoth(ctx context.Context, p *pipeline.Pipeline, server *httpapi.Server) 
 	g.Go(func() error {
 		defer stopStreaming()
 		return server.Serve(serving)
+	})
+	g.Go(func() error {
+		watch.Run(serving)
+		return nil
 	})
 	return g.Wait()
 }

@@ -44,6 +44,11 @@ type Config struct {
 	OffsetInterval time.Duration
 	AcceptGap      string
 
+	// MonitorInterval is the time between two looks at the slot.
+	MonitorInterval time.Duration
+	// WALLimit is 0 for the server's max_slot_wal_keep_size.
+	WALLimit Bytes
+
 	// Standby is whether a slot that is in use is waited for.
 	Standby     bool
 	StandbyPoll time.Duration

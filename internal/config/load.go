@@ -87,6 +87,8 @@ func build(p *parser, e *environment) *Config {
 		OffsetTable:       p.text("OFFSET_TABLE"),
 		OffsetInterval:    p.duration("OFFSET_INTERVAL"),
 		AcceptGap:         p.text("ACCEPT_GAP"),
+		MonitorInterval:   p.duration("MONITOR_INTERVAL"),
+		WALLimit:          p.size("WAL_LIMIT"),
 		Standby:           p.boolean("STANDBY"),
 		StandbyPoll:       p.duration("STANDBY_POLL"),
 		ListenAddress:     p.text("LISTEN_ADDRESS"),

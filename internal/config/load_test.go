@@ -15,7 +15,7 @@ func TestDefaults(t *testing.T) {
 	got := *c
 	got.Database, got.effective = Database{}, nil
 	want := Config{
-		Name: "outbox_cdc", Slot: "outbox_cdc", Publication: "outbox_cdc", SlotFailover: "auto",
+		Name: "outbox_cdc", Slot: "outbox_cdc", Publication: "outbox_cdc", SlotFailover: "auto", MonitorInterval: 5 * time.Second,
 		Tables: "public.outbox", Routes: "* -> kafka:events",
 		Unrouted: "halt", OnPoison: "halt", NullPayload: "halt", Format: "raw",
 		MaxInFlightBytes: 16 << 20, MaxInFlightEvents: 20000, MaxEventBytes: 16 << 20,

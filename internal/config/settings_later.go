@@ -32,9 +32,9 @@ type offsetSettings struct {
 }
 
 type watchSettings struct {
-	Interval         duration `env:"MONITOR_INTERVAL" envDefault:"5s" range:"1s..1m" later:"true" doc:"Time between two looks at the slot."`
+	Interval         duration `env:"MONITOR_INTERVAL" envDefault:"5s" range:"1s..1m" doc:"Time between two looks at the slot."`
 	URL              text     `env:"MONITOR_DATABASE_URL" twin:"true" secret:"true" shown:"DATABASE_URL" later:"true" doc:"Another role for the watch, such as one with pg_monitor."`
-	WALLimit         size     `env:"WAL_LIMIT" range:"1MiB..1PiB" shown:"max_slot_wal_keep_size" later:"true" doc:"Retained WAL that the disk can bear."`
+	WALLimit         size     `env:"WAL_LIMIT" range:"1MiB..1PiB" shown:"max_slot_wal_keep_size" doc:"Retained WAL that the disk can bear."`
 	LagWarning       text     `env:"SLOT_LAG_WARNING" shown:"25%, or 2GiB" later:"true" doc:"Percent of the limit, or a size."`
 	LagCritical      text     `env:"SLOT_LAG_CRITICAL" shown:"60%, or 10GiB" later:"true" doc:"Percent of the limit, or a size."`
 	StallAfter       duration `env:"STALL_AFTER" envDefault:"60s" range:"5s..1h" later:"true" doc:"Time without a confirmed move."`

@@ -112,7 +112,7 @@ func TestStatusShape(t *testing.T) {
 	}
 	var want any
 	const contract = `{"name":"n","version":"v","state":"halted","since":"2026-01-02T03:04:05Z","ready":false,"reason":"r","remedy":"m",
-		"slot":{"name":"s","confirmed_lsn":"16/1"},"stream":{"timeline":3,"in_flight_events":4,"in_flight_bytes":5},
+		"slot":{"name":"s","confirmed_lsn":"16/1","restart_lsn":"0/0","lag_bytes":0,"retained_bytes":0,"wal_status":"","read_at":null},"stream":{"timeline":3,"in_flight_events":4,"in_flight_bytes":5},
 		"routes":[{"name":"*","delivered":6,"halted":true}],
 		"halted":[{"position":"p","event_id":"e","route":"*","reason":"too_large","error":"x","since":"2026-01-02T03:04:05Z"}],"alerts":[]}`
 	if err := json.Unmarshal([]byte(contract), &want); err != nil {

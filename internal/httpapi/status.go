@@ -30,6 +30,15 @@ type Status struct {
 type Slot struct {
 	Name         string      `json:"name"`
 	ConfirmedLSN decoder.LSN `json:"confirmed_lsn"`
+	RestartLSN   decoder.LSN `json:"restart_lsn"`
+	// LagBytes is the WAL that is not confirmed, RetainedBytes what the server
+	// keeps for the slot.
+	LagBytes      int64 `json:"lag_bytes"`
+	RetainedBytes int64 `json:"retained_bytes"`
+	// WALStatus is "" until the slot was looked at.
+	WALStatus string `json:"wal_status"`
+	// ReadAt is when the slot was looked at last; null before.
+	ReadAt *time.Time `json:"read_at"`
 }
 
 // Stream is the replication session.

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/outbox-cdc/outbox-cdc/internal/monitor"
 	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
 )
 
@@ -22,9 +23,11 @@ type Labels struct{ Source, Slot string }
 type Build struct{ Version, Revision string }
 
 // Register adds every metric of the connector, and those of the process.
-func Register(r prometheus.Registerer, src Source, l Labels, b Build) error {
+// watched gives what the monitor has seen last; nil before its first look.
+func Register(r prometheus.Registerer, src Source, watched func() *monitor.View, l Labels, b Build) error {
 	all := []prometheus.Collector{
 		newCollector(src, l, b),
+		newSlotCollector(watched, l),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	}

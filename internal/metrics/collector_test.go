@@ -3,9 +3,12 @@ package metrics
 import (
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/outbox-cdc/outbox-cdc/internal/catalog"
+	"github.com/outbox-cdc/outbox-cdc/internal/monitor"
 	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
 )
 
@@ -27,6 +30,16 @@ func TestValues(t *testing.T) {
 		{"event_bytes_total", `{route="order.*",slot="cdc",source="shop"}`, "11"},
 		{"in_flight_events", `{slot="cdc",source="shop"}`, "3"},
 		{"in_flight_bytes", `{slot="cdc",source="shop"}`, "4096"},
+		{"slot_confirmed_lag_bytes", `{slot="cdc",source="shop"}`, "1000"},
+		{"slot_retained_wal_bytes", `{slot="cdc",source="shop"}`, "3000"},
+		{"slot_wal_limit_bytes", `{slot="cdc",source="shop"}`, "13000"},
+		{"slot_safe_wal_bytes", `{slot="cdc",source="shop"}`, "9000"},
+		{"slot_wal_growth_bytes_per_second", `{slot="cdc",source="shop"}`, "100"},
+		{"slot_wal_time_left_seconds", `{slot="cdc",source="shop"}`, "100"},
+		{"slot_active", `{slot="cdc",source="shop"}`, "1"},
+		{"slot_wal_status", `{slot="cdc",source="shop",wal_status="extended"}`, "1"},
+		{"slot_wal_status", `{slot="cdc",source="shop",wal_status="gone"}`, "0"},
+		{"monitor_last_success_timestamp_seconds", `{slot="cdc",source="shop"}`, "1.7e+09"},
 		{"backpressure_seconds_total", `{slot="cdc",source="shop"}`, "1.5"},
 	}
 	for _, test := range tests {
@@ -37,6 +50,29 @@ func TestValues(t *testing.T) {
 		}
 		if got := f.samples[test.labels]; got != test.want {
 			t.Errorf("%s%s = %q, want %q; served are %v", test.name, test.labels, got, test.want, f.samples)
+		}
+	}
+}
+
+// view is what the monitor has seen.
+func view() *monitor.View {
+	slot := &catalog.Slot{Active: true, WALStatus: "extended", ConfirmedFlush: 3000, Restart: 1000}
+	r := &monitor.Reading{At: time.Unix(1_700_000_000, 0), Slot: slot, Insert: 4000, SafeWAL: 9000}
+	return &monitor.View{Reading: r, WALLimit: 13_000, Growth: 100, GrowthKnown: true}
+}
+
+// What is not known is absent: a 0 would look like good news.
+func TestUnknownIsAbsent(t *testing.T) {
+	for _, v := range []*monitor.View{nil, {Reading: &monitor.Reading{SafeWAL: -1}}} {
+		c := newSlotCollector(func() *monitor.View { return v }, Labels{})
+		want := 0
+		if v != nil {
+			want = len(monitor.WALStatuses()) + 4 // last success, active, lag, retained
+		}
+		ch := make(chan prometheus.Metric, 100)
+		c.Collect(ch)
+		if len(ch) != want {
+			t.Errorf("%d metrics, want %d", len(ch), want)
 		}
 	}
 }
@@ -63,7 +99,7 @@ func TestRuntimeIsThere(t *testing.T) {
 func TestRegisterTwiceFails(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	for i := range 2 {
-		err := Register(registry, picture{}, Labels{Source: "a", Slot: "b"}, Build{})
+		err := Register(registry, picture{}, view, Labels{Source: "a", Slot: "b"}, Build{})
 		if (err == nil) != (i == 0) {
 			t.Errorf("registration %d: %v", i+1, err)
 		}

@@ -49,7 +49,7 @@ type family struct {
 func serve(t *testing.T) map[string]*family {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
-	if err := Register(registry, picture{}, Labels{Source: "shop", Slot: "cdc"}, Build{Version: "1.2.3", Revision: "abc"}); err != nil {
+	if err := Register(registry, picture{}, view, Labels{Source: "shop", Slot: "cdc"}, Build{Version: "1.2.3", Revision: "abc"}); err != nil {
 		t.Fatal(err)
 	}
 	answer := httptest.NewRecorder()

@@ -21,7 +21,7 @@ type Config struct {
 	Router *router.Router
 	// Formats are the formats by name; "" is that of rules that name none.
 	Formats map[string]Formatter
-	Limits offset.Limits
+	Limits  offset.Limits
 	// Connect reaches the server and checks everything; see Session.
 	Connect func(ctx context.Context) (Session, error)
 	// OpenSinks makes one sink of each kind that the routes name.

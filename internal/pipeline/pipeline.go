@@ -27,8 +27,8 @@ type Pipeline struct {
 	format []Formatter // by route
 	// formats are those in use, each once.
 	formats []Formatter
-	kinds  []string // of sinks, sorted
-	fanOut int
+	kinds   []string // of sinks, sorted
+	fanOut  int
 
 	counters counters
 	beat     beat
