@@ -39,9 +39,14 @@ func TestSecretsAreNeverShown(t *testing.T) {
 		search(t, url, environOf("DATABASE_URL=", "DATABASE_URL_FILE="+writeFile(t, url)))
 	}
 	for _, s := range Settings() {
-		if s.Secret && s.Later {
-			search(t, s.Name, environOf(s.Name+"="+canary))
+		if name := strings.TrimPrefix(s.Name, Prefix); s.Secret && name != "DATABASE_URL" {
+			search(t, name, environOf(name+"="+canary))
+			search(t, name, environOf(beside(name, name+"="+canary)...))
+			search(t, name, environOf(beside(name, name+"=", name+"_FILE="+writeFile(t, canary))...))
 		}
+	}
+	for _, url := range []string{"https://u:" + canary + "@h/token", "https://h:" + canary + "/", "ftp://" + canary, "http://h/?s=" + canary} {
+		search(t, url, environOf(beside("KAFKA_OAUTH_TOKEN_URL", "KAFKA_OAUTH_TOKEN_URL="+url)...))
 	}
 }
 

@@ -45,30 +45,6 @@ func onlyOf(s, extra string) bool {
 	return s != ""
 }
 
-func checkKafka(p *parser, c *Config) {
-	brokers, value := p.get("KAFKA_BROKERS")
-	remote := ""
-	for _, b := range c.Kafka.Brokers {
-		host, port, err := net.SplitHostPort(b)
-		if err != nil || host == "" || !isPort(port) {
-			p.badValue(brokers, value, "want host:port, separated by commas; "+strconv.Quote(clip(b))+" is none")
-			continue
-		}
-		if remote == "" && !isLoopback(host) {
-			remote = b
-		}
-	}
-	protocol, value := p.get("KAFKA_SECURITY_PROTOCOL")
-	if value != "" {
-		return
-	}
-	c.Kafka.SecurityProtocol = "PLAINTEXT"
-	if remote != "" {
-		p.fault(protocol, "required, because broker "+strconv.Quote(clip(remote))+
-			" is not on this machine; set PLAINTEXT (all that this version has) if its network may see the events")
-	}
-}
-
 func checkListen(p *parser, c *Config) {
 	s, value := p.get("LISTEN_ADDRESS")
 	_, port, err := net.SplitHostPort(c.ListenAddress)

@@ -73,18 +73,6 @@ type Config struct {
 	effective []Effective
 }
 
-// Kafka holds the settings of the Kafka sink.
-type Kafka struct {
-	// Brokers are host:port; empty when KAFKA_BROKERS is unset.
-	Brokers          []string
-	SecurityProtocol string // "PLAINTEXT"
-	Compression      string // none, gzip, snappy, lz4, zstd
-	Linger           time.Duration
-	// BatchMaxBytes is 0 for the topic's max.message.bytes.
-	BatchMaxBytes  Bytes
-	RequestTimeout time.Duration
-}
-
 // Effective is one setting as "lint --print" shows it.
 type Effective struct {
 	// Name is the full variable name.

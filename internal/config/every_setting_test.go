@@ -19,6 +19,8 @@ func good(s Setting) string {
 		return "localhost:9092"
 	case "LISTEN_ADDRESS":
 		return "127.0.0.1:1"
+	case "KAFKA_OAUTH_TOKEN_URL":
+		return "https://login.example.com/token"
 	}
 	switch s.Kind {
 	case "duration", "size", "integer":
@@ -31,6 +33,28 @@ func good(s Setting) string {
 	return "abc"
 }
 
+// company is what a setting needs beside it.
+func company(name string) []string {
+	oauth := []string{
+		"KAFKA_SECURITY_PROTOCOL=SASL_SSL", "KAFKA_SASL_MECHANISM=OAUTHBEARER", "KAFKA_OAUTH_TOKEN_URL=https://h/token",
+		"KAFKA_OAUTH_CLIENT_ID=c", "KAFKA_OAUTH_CLIENT_SECRET=s", "KAFKA_OAUTH_SCOPE=",
+	}
+	switch {
+	case strings.HasPrefix(name, "KAFKA_OAUTH"):
+		return oauth
+	case name == "KAFKA_SASL_MECHANISM", name == "KAFKA_SECURITY_PROTOCOL":
+		return []string{"KAFKA_SECURITY_PROTOCOL=SASL_SSL", "KAFKA_SASL_MECHANISM=AWS_MSK_IAM"}
+	case strings.HasPrefix(name, "KAFKA_SASL"):
+		return []string{"KAFKA_SECURITY_PROTOCOL=SASL_SSL", "KAFKA_SASL_MECHANISM=PLAIN", "KAFKA_SASL_USERNAME=u", "KAFKA_SASL_PASSWORD=p"}
+	case strings.HasPrefix(name, "KAFKA_TLS"):
+		return []string{"KAFKA_SECURITY_PROTOCOL=SSL", "KAFKA_TLS_CERT_FILE=c", "KAFKA_TLS_KEY_FILE=k"}
+	}
+	return nil
+}
+
+// beside is company with changes on top.
+func beside(name string, changes ...string) []string { return append(company(name), changes...) }
+
 // TestEverySetting goes through the whole contract: what a setting takes, what
 // it refuses, its twin, and its name misspelt.
 func TestEverySetting(t *testing.T) {
@@ -41,14 +65,14 @@ func TestEverySetting(t *testing.T) {
 			if s.Later {
 				onlyFault(t, environOf(name+"="+good(s)), name, "not in this version")
 			} else {
-				mustLoad(t, name+"="+good(s))
+				mustLoad(t, beside(name, name+"="+good(s))...)
 				for value, part := range bad(s) {
-					onlyFault(t, environOf(name+"="+value), name, part)
+					onlyFault(t, environOf(beside(name, name+"="+value)...), name, part)
 				}
 			}
 			checkMisspelt(t, name)
 			checkTwin(t, s, name)
-			if !s.Required && name != "DATABASE_URL" {
+			if !s.Required && name != "DATABASE_URL" && company(name) == nil {
 				mustLoad(t, Prefix+name+"=") // empty is unset
 			}
 		})
@@ -111,10 +135,10 @@ func checkTwin(t *testing.T, s Setting, name string) {
 		onlyFault(t, environOf(twin+"="+path), name, "not in this version")
 		return
 	}
-	onlyFault(t, environOf(name+"="+good(s), twin+"="+path), name, "set here and in "+Prefix+twin)
-	mustLoad(t, name+"=", twin+"="+path)
-	onlyFault(t, environOf(name+"=", twin+"=/nonexistent/value"), twin, "no such file")
-	onlyFault(t, environOf(name+"=", twin+"="+writeFile(t, "\n")), twin, "is empty")
+	onlyFault(t, environOf(beside(name, name+"="+good(s), twin+"="+path)...), name, "set here and in "+Prefix+twin)
+	mustLoad(t, beside(name, name+"=", twin+"="+path)...)
+	onlyFault(t, environOf(beside(name, name+"=", twin+"=/nonexistent/value")...), twin, "no such file")
+	onlyFault(t, environOf(beside(name, name+"=", twin+"="+writeFile(t, "\n"))...), twin, "is empty")
 }
 
 // TestNamesAreThoseOfTheLibrary: our reading of the tags and caarlos0/env's agree.

@@ -82,7 +82,7 @@ func build(p *parser, e *environment) *Config {
 		MaxInFlightBytes:  p.size("MAX_IN_FLIGHT_BYTES"),
 		MaxInFlightEvents: p.integer("MAX_IN_FLIGHT_EVENTS"),
 		MaxEventBytes:     p.size("MAX_EVENT_BYTES"),
-		Kafka:             buildKafka(p),
+		Kafka:             buildKafka(p, e),
 		OffsetStore:       p.choice("OFFSET_STORE"),
 		OffsetTable:       p.text("OFFSET_TABLE"),
 		OffsetInterval:    p.duration("OFFSET_INTERVAL"),
@@ -101,22 +101,10 @@ func build(p *parser, e *environment) *Config {
 	_ = c.LogLevel.UnmarshalText([]byte(p.choice("LOG_LEVEL"))) // every choice is a slog name
 	c.Name = p.text("NAME")
 	checkNames(p, c)
-	checkKafka(p, c)
 	checkListen(p, c)
 	c.Database = buildDatabase(p, e, c.Name)
-	c.Warnings = p.checkDatabase(&c.Database)
+	c.Warnings = append(p.checkDatabase(&c.Database), checkKafka(p, &c.Kafka)...)
 	return c
-}
-
-func buildKafka(p *parser) Kafka {
-	return Kafka{
-		Brokers:          p.list("KAFKA_BROKERS"),
-		SecurityProtocol: p.choice("KAFKA_SECURITY_PROTOCOL"),
-		Compression:      p.choice("KAFKA_COMPRESSION"),
-		Linger:           p.duration("KAFKA_LINGER"),
-		BatchMaxBytes:    p.size("KAFKA_BATCH_MAX_BYTES"),
-		RequestTimeout:   p.duration("KAFKA_REQUEST_TIMEOUT"),
-	}
 }
 
 // effective lists what this version has.

@@ -78,29 +78,6 @@ type routingSettings struct {
 	MaxEventBytes     size    `env:"MAX_EVENT_BYTES" envDefault:"16MiB" range:"1KiB..1GiB" doc:"A larger row halts the stream; it is never held in memory."`
 }
 
-type kafkaSettings struct {
-	Brokers           list     `env:"KAFKA_BROKERS" doc:"Bootstrap brokers, 'host:port,host:port'. Required if a rule says kafka."`
-	SecurityProtocol  choice   `env:"KAFKA_SECURITY_PROTOCOL" choices:"PLAINTEXT SSL SASL_PLAINTEXT SASL_SSL" built:"PLAINTEXT" shown:"PLAINTEXT on loopback" doc:"Must be said when a broker is not on this machine."`
-	TLSCAFile         text     `env:"KAFKA_TLS_CA_FILE" shown:"system roots" later:"true" doc:"Certificates to trust, PEM."`
-	TLSCertFile       text     `env:"KAFKA_TLS_CERT_FILE" later:"true" doc:"Client certificate, PEM."`
-	TLSKeyFile        text     `env:"KAFKA_TLS_KEY_FILE" later:"true" doc:"Client key, PEM."`
-	TLSServerName     text     `env:"KAFKA_TLS_SERVER_NAME" shown:"the host" later:"true" doc:"Name to expect in the brokers' certificates."`
-	SASLMechanism     choice   `env:"KAFKA_SASL_MECHANISM" choices:"PLAIN SCRAM-SHA-256 SCRAM-SHA-512 OAUTHBEARER AWS_MSK_IAM" later:"true" doc:"How we log in."`
-	SASLUsername      text     `env:"KAFKA_SASL_USERNAME" later:"true" doc:"User name."`
-	SASLPassword      text     `env:"KAFKA_SASL_PASSWORD" twin:"true" secret:"true" later:"true" doc:"Password."`
-	OAuthTokenURL     text     `env:"KAFKA_OAUTH_TOKEN_URL" later:"true" doc:"Token endpoint."`
-	OAuthClientID     text     `env:"KAFKA_OAUTH_CLIENT_ID" later:"true" doc:"Client id."`
-	OAuthClientSecret text     `env:"KAFKA_OAUTH_CLIENT_SECRET" twin:"true" secret:"true" later:"true" doc:"Client secret."`
-	OAuthScope        text     `env:"KAFKA_OAUTH_SCOPE" later:"true" doc:"Scope to ask for."`
-	Compression       choice   `env:"KAFKA_COMPRESSION" envDefault:"lz4" choices:"none gzip snappy lz4 zstd" doc:"Compression of batches."`
-	Linger            duration `env:"KAFKA_LINGER" envDefault:"1ms" range:"0s..1s" doc:"How long a batch waits to fill."`
-	BatchMaxBytes     size     `env:"KAFKA_BATCH_MAX_BYTES" range:"16KiB..1GiB" shown:"the topic's max.message.bytes" doc:"Largest batch."`
-	RequestTimeout    duration `env:"KAFKA_REQUEST_TIMEOUT" envDefault:"10s" range:"1s..2m" doc:"Time a broker has to answer."`
-	CreateTopics      boolean  `env:"KAFKA_CREATE_TOPICS" envDefault:"false" later:"true" doc:"Create missing topics."`
-	CreatePartitions  integer  `env:"KAFKA_CREATE_PARTITIONS" envDefault:"6" range:"1..10000" later:"true" doc:"Partitions of a created topic."`
-	CreateReplication integer  `env:"KAFKA_CREATE_REPLICATION" envDefault:"3" range:"1..100" later:"true" doc:"Replicas of a created topic."`
-}
-
 type processSettings struct {
 	ListenAddress   text     `env:"LISTEN_ADDRESS" envDefault:"127.0.0.1:9855" doc:"Where /metrics, /healthz, /readyz and /status are served. The image says 0.0.0.0:9855."`
 	WebConfigFile   text     `env:"LISTEN_WEB_CONFIG_FILE" later:"true" doc:"TLS and basic auth, in the Prometheus exporters' web configuration format."`
