@@ -14,7 +14,7 @@ import (
 // tables, columns, rules, and what the rules make necessary. It is all that can
 // be found offline.
 func Lint(cfg *config.Config) []error {
-	return slices.Concat(lintTables(cfg), lintRoutes(cfg), lintFormats(cfg), lintOffsets(cfg))
+	return slices.Concat(lintTables(cfg), lintRoutes(cfg), lintFormats(cfg), lintKafka(cfg), lintOffsets(cfg))
 }
 
 func lintOffsets(cfg *config.Config) []error {
@@ -58,6 +58,25 @@ func lintRoutes(cfg *config.Config) []error {
 		return []error{config.Require("KAFKA_BROKERS", "a rule says kafka; set it to host:port of one or more brokers")}
 	}
 	return nil
+}
+
+// lintKafka reads the files of TLS as a connect would.
+func lintKafka(cfg *config.Config) []error {
+	k := &cfg.Kafka
+	if !k.TLS() {
+		return nil
+	}
+	var faults []error
+	if err := (&kafka.TLS{CAFile: k.TLSCAFile}).Validate(); err != nil {
+		faults = append(faults, config.Invalid("KAFKA_TLS_CA_FILE", err))
+	}
+	if k.TLSCertFile == "" || k.TLSKeyFile == "" {
+		return faults // config says so
+	}
+	if err := (&kafka.TLS{CertFile: k.TLSCertFile, KeyFile: k.TLSKeyFile}).Validate(); err != nil {
+		faults = append(faults, config.Invalid("KAFKA_TLS_CERT_FILE", err))
+	}
+	return faults
 }
 
 // split gives each of the joined errors as a fault of the setting.

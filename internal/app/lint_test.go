@@ -3,6 +3,8 @@ package app
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,6 +43,24 @@ func TestLint(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLintKafkaFiles: files that a connect would fail over are found offline.
+func TestLintKafkaFiles(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := config.Kafka{SecurityProtocol: "SSL", TLSCAFile: "/nonexistent/ca.pem", TLSCertFile: empty, TLSKeyFile: empty}
+	got := lintKafka(&config.Config{Kafka: k})
+	if len(got) != 2 || !strings.HasPrefix(got[0].Error(), "OUTBOX_CDC_KAFKA_TLS_CA_FILE: CA file: open /nonexistent/ca.pem") ||
+		!strings.HasPrefix(got[1].Error(), "OUTBOX_CDC_KAFKA_TLS_CERT_FILE: client certificate ") {
+		t.Errorf("got %q", got)
+	}
+	k.SecurityProtocol = "PLAINTEXT"
+	if got := lintKafka(&config.Config{Kafka: k}); len(got) > 0 {
+		t.Errorf("without TLS: %q", got)
 	}
 }
 

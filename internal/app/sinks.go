@@ -48,11 +48,22 @@ func (o *sinkOpener) one(kind string, results sink.Results) (sink.Sink, error) {
 // the ledger that holds the reader back: it knows about the session.
 func kafkaConfig(cfg *config.Config, log *slog.Logger) kafka.Config {
 	k := cfg.Kafka
-	return kafka.Config{
+	c := kafka.Config{
 		Brokers: k.Brokers, ClientID: "outbox-cdc-" + cfg.Name, Compression: k.Compression, Linger: k.Linger,
 		BatchMaxBytes: int(k.BatchMaxBytes), RequestTimeout: k.RequestTimeout,
 		MaxBufferedRecords: 2 * cfg.MaxInFlightEvents,
 		MaxBufferedBytes:   2 * int(max(cfg.MaxInFlightBytes, cfg.MaxEventBytes)),
 		Logger:             log,
 	}
+	if k.TLS() {
+		c.TLS = &kafka.TLS{CAFile: k.TLSCAFile, CertFile: k.TLSCertFile, KeyFile: k.TLSKeyFile, ServerName: k.TLSServerName}
+	}
+	if k.SASL() {
+		c.SASL = &kafka.SASL{
+			Mechanism: k.SASLMechanism, Username: k.SASLUsername, Password: k.SASLPassword.Read,
+			OAuth: kafka.OAuth{TokenURL: k.OAuthTokenURL, ClientID: k.OAuthClientID, ClientSecret: k.OAuthClientSecret.Read, Scope: k.OAuthScope},
+			AWS:   (&awsChain{}).credentials,
+		}
+	}
+	return c
 }

@@ -54,10 +54,14 @@ type Config struct {
 	// Logger receives what the client has to say from warnings up, each
 	// line once a minute at most. Default: nothing is logged.
 	Logger *slog.Logger
-	// Dial opens connections, TLS included (tls.Dialer). Default: plain TCP.
+	// TLS secures connections. Nil is plain text.
+	TLS *TLS
+	// SASL is the login. Nil is none.
+	SASL *SASL
+	// Dial opens connections, over which TLS is laid. Default: TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Options are applied after ours: SASL, and the needs of tests. They
-	// must set neither a dialer nor a logger.
+	// Options are applied after ours, for the needs of tests. They must set
+	// neither a dialer nor a logger.
 	Options []kgo.Opt
 }
 

@@ -19,6 +19,7 @@ const (
 	reasonTopicMissing  = "topic_missing"
 	reasonTopicUnusable = "topic_unusable"
 	reasonNotAuthorized = "not_authorized"
+	reasonCertificate   = "certificate"
 	reasonUnsupported   = "unsupported"
 	reasonUnavailable   = "unavailable"
 	reasonProducerLost  = "producer_lost"
@@ -36,7 +37,7 @@ type verdict struct {
 const (
 	remedyTopic   = "create the topic: kafka-topics.sh --bootstrap-server BROKER --create --topic"
 	remedyWrite   = "grant WRITE and DESCRIBE on the topic to the connector's principal"
-	remedyLogin   = "check the connector's credentials and security protocol"
+	remedyLogin   = "correct the credentials (KAFKA_SASL_* or KAFKA_OAUTH_*, their files, or the AWS role), or what the brokers know of them"
 	remedyBatch   = "the broker named no record: send the failed ones alone to find it"
 	remedyBrokers = "look into the broker's log"
 )
@@ -58,8 +59,9 @@ func verdictOf(code int16) verdict {
 		return verdict{sink.Config, reasonNotAuthorized, remedyWrite}
 	case kerr.ClusterAuthorizationFailed.Code:
 		return verdict{sink.Config, reasonNotAuthorized, "grant IDEMPOTENT_WRITE on the cluster to the connector's principal (brokers before 3.0)"}
-	case kerr.SaslAuthenticationFailed.Code, kerr.UnsupportedSaslMechanism.Code, kerr.IllegalSaslState.Code,
-		kerr.SecurityDisabled.Code, kerr.DelegationTokenAuthDisabled.Code, kerr.DelegationTokenExpired.Code:
+	case kerr.UnsupportedSaslMechanism.Code, kerr.IllegalSaslState.Code:
+		return verdict{sink.Config, reasonNotAuthorized, "set KAFKA_SECURITY_PROTOCOL and KAFKA_SASL_MECHANISM to what the brokers' listener has"}
+	case kerr.SaslAuthenticationFailed.Code, kerr.SecurityDisabled.Code, kerr.DelegationTokenAuthDisabled.Code, kerr.DelegationTokenExpired.Code:
 		return verdict{sink.Config, reasonNotAuthorized, remedyLogin}
 	case kerr.UnsupportedVersion.Code, kerr.UnsupportedForMessageFormat.Code, kerr.InvalidRequiredAcks.Code:
 		return verdict{sink.Config, reasonUnsupported, "use brokers of version 2.1 or later"}
@@ -101,7 +103,10 @@ func retriableVerdict(code int16) verdict {
 func failed(topic string, err error) *sink.Error {
 	v := verdict{sink.Fatal, reasonUnknown, remedyBrokers}
 	var code *kerr.Error
+	known, ok := connectVerdict(err)
 	switch {
+	case ok:
+		v = known
 	case errors.As(err, &code):
 		v = verdictOf(code.Code)
 	case errors.Is(err, kgo.ErrClientClosed):
@@ -114,12 +119,15 @@ func failed(topic string, err error) *sink.Error {
 }
 
 // unanswered is the error of a request of our own. One that got no answer is
-// retriable whatever the reason: a wrong address looks like a broker that is
-// away.
+// retriable, unless the connection itself was refused: a wrong address looks
+// like a broker that is away.
 func unanswered(topic string, err error) *sink.Error {
-	v := verdict{sink.Retriable, reasonUnavailable, "check that the brokers are up and their addresses right"}
+	v := verdict{sink.Retriable, reasonUnavailable, "check that the brokers are up, and that address and security protocol are those of their listener"}
 	var code *kerr.Error
+	known, ok := connectVerdict(err)
 	switch {
+	case ok:
+		v = known
 	case errors.As(err, &code):
 		v = verdictOf(code.Code)
 	case errors.Is(err, kgo.ErrClientClosed), errors.Is(err, context.Canceled):

@@ -30,10 +30,13 @@ type fencedConn struct {
 }
 
 // dialer dials, and fences what it dials.
-func dialer(cfg Config, down <-chan struct{}) func(context.Context, string, string) (net.Conn, error) {
+func dialer(cfg Config, down <-chan struct{}) dialFunc {
 	dial := cfg.Dial
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: cfg.RequestTimeout}).DialContext
+	}
+	if cfg.TLS != nil {
+		dial = cfg.TLS.secured(dial, cfg.RequestTimeout)
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)

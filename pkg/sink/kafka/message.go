@@ -44,6 +44,9 @@ func (m *message) done(_ *kgo.Record, err error) {
 	var result error
 	if err != nil {
 		e := failed(r.Destination, err)
+		if why := s.refusal.Load(); why != nil && e.Reason == reasonClosed {
+			e = why
+		}
 		s.fail(e)
 		result = e
 	}

@@ -55,6 +55,8 @@ func newProducer(cfg Config, log kgo.Logger, down <-chan struct{}, batch int) (*
 		kgo.SoftwareNameAndVersion("outbox-cdc", "0"),
 		kgo.WithLogger(log),
 		kgo.Dialer(dialer(cfg, down)),
+		// Load balancers without a broker behind them close at once, too.
+		kgo.AlwaysRetryEOF(),
 		// Telemetry would hold Close for a second when a broker is frozen.
 		kgo.DisableClientMetrics(),
 

@@ -2,11 +2,9 @@ package kafka
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -32,15 +30,17 @@ type Sink struct {
 
 	producer atomic.Pointer[producer]
 	failure  atomic.Pointer[sink.Error] // why the sink is done
+	refusal  atomic.Pointer[sink.Error] // why the client was closed under its records
 	down     chan struct{}              // closed together with failure being set
 	downOnce sync.Once
-	closing  atomic.Bool
+
+	closeMu sync.Mutex // guards closing, and orders ending.Go before ending.Wait
+	closing bool
+	ending  sync.WaitGroup
 
 	last         *topic    // the topic of the last Send; Send's goroutine only
 	warnSettings sync.Once // says that topic settings can't be read
 }
-
-var errClosed = errors.New("the sink is closed")
 
 // New makes a sink. It does not connect: that is Check's, or the first Send's.
 // Results must not block, nor call the sink; a sink that is not needed any more
@@ -58,7 +58,14 @@ func New(cfg Config, results sink.Results) (*Sink, error) {
 	}
 	s.log = newClientLog(cfg.Logger, func(topic string, err error) { s.fail(failed(topic, err)) })
 	s.window = newWindow(cfg.MaxBufferedRecords, cfg.MaxBufferedBytes, s.newMessage)
+<<<<<<< HEAD
 	p, err := newProducer(cfg, s.log, s.down, 0)
+=======
+	if err := s.connect(); err != nil {
+		return nil, fmt.Errorf("kafka sink: %w", err)
+	}
+	p, err := newProducer(s.cfg, s.log, s.down)
+>>>>>>> e8d5bf2 (kafka: TLS and logins, and what brokers refuse holds the stream)
 	if err != nil {
 		return nil, fmt.Errorf("kafka sink: %w", err)
 	}
@@ -97,6 +104,24 @@ func (s *Sink) Send(ctx context.Context, r *sink.Record) error {
 	return nil
 }
 
+// connect sets up the login and the eye on connections for all clients to come.
+func (s *Sink) connect() error {
+	watch := &connections{refused: s.refused}
+	opts := []kgo.Opt{kgo.WithHooks(watch)}
+	if s.cfg.SASL != nil {
+		l, err := newLogin(&s.cfg)
+		if err != nil {
+			return err
+		}
+		if l.tokens != nil {
+			watch.rejected = l.tokens.drop
+		}
+		opts = append(opts, kgo.SASL(l))
+	}
+	s.cfg.Options = append(opts, s.cfg.Options...)
+	return nil
+}
+
 // fail makes the sink refuse all further records with e, unless it is done
 // already.
 func (s *Sink) fail(e *sink.Error) {
@@ -104,64 +129,4 @@ func (s *Sink) fail(e *sink.Error) {
 		s.failure.Store(e)
 		close(s.down)
 	})
-}
-
-// Close implements sink.Sink. What a broker has not answered for when ctx ends
-// gets a Retriable error; it may be stored nevertheless. Further calls do
-// nothing.
-func (s *Sink) Close(ctx context.Context) error {
-	if s.closing.Swap(true) {
-		return nil
-	}
-	client := s.producer.Load().client
-	flushed := s.settle(ctx, client)
-	undelivered := s.window.inFlight()
-	s.fail(&sink.Error{
-		Kind: sink.Retriable, Scope: sink.ScopeBatch, Sink: Name, Reason: reasonClosed, Err: errClosed,
-	})
-	// Closing the client kills its connections and then fails whatever is
-	// left, idempotent records in flight included, which no context and no
-	// timeout could cancel before. Their promises run on a goroutine of the
-	// client, so that they may still be outstanding when it returns.
-	client.Close()
-	<-s.window.empty()
-	if flushed != nil && undelivered > 0 && !errors.Is(flushed, errSettle) {
-		return fmt.Errorf("close kafka sink: %d records without an answer: %w", undelivered, flushed)
-	}
-	return nil
-}
-
-// settleTime is what records in flight are given to get their true result
-// after another one failed. Whatever has none by then is sent again.
-const settleTime = time.Second
-
-var errSettle = errors.New("the sink is done, not all records had an answer in time")
-
-// settle waits for everything in flight. Once the sink is done, what the fence
-// holds back can't settle any more, and so there is a limit.
-func (s *Sink) settle(ctx context.Context, client *kgo.Client) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	flushed := make(chan error, 1)
-	go func() {
-		if client.Flush(ctx) != nil { // its error is the context's
-			flushed <- context.Cause(ctx)
-			return
-		}
-		flushed <- nil
-	}()
-	select {
-	case err := <-flushed:
-		return err
-	case <-s.down:
-	}
-	timer := time.NewTimer(settleTime)
-	defer timer.Stop()
-	select {
-	case err := <-flushed:
-		return err
-	case <-timer.C:
-		cancel(errSettle)
-		return <-flushed
-	}
 }
