@@ -40,7 +40,7 @@ func refuse(c *kfake.Cluster, wrong func() bool) {
 		}
 		resp := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
 		resp.ErrorCode = kerr.SaslAuthenticationFailed.Code
-		resp.ErrorMessage = kmsg.StringPtr("Authentication failed")
+		resp.ErrorMessage = new("Authentication failed")
 		return resp, nil, true
 	})
 }
@@ -145,12 +145,12 @@ func TestRefusals(t *testing.T) {
 						node, err = node-100, nil
 					}
 					c.OnBrokerConnect(kgo.BrokerMetadata{NodeID: node}, 0, nil, err)
-					time.Sleep(time.Second)
+					<-time.After(time.Second)
 				}
 				if refused != tt.refused {
 					t.Errorf("refused %d times, want %d", refused, tt.refused)
 				}
-				if tt.err == refusal && rejected == 0 {
+				if errors.Is(tt.err, refusal) && rejected == 0 {
 					t.Error("nobody was told that the login was refused")
 				}
 			})

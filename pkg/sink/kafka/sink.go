@@ -58,14 +58,10 @@ func New(cfg Config, results sink.Results) (*Sink, error) {
 	}
 	s.log = newClientLog(cfg.Logger, func(topic string, err error) { s.fail(failed(topic, err)) })
 	s.window = newWindow(cfg.MaxBufferedRecords, cfg.MaxBufferedBytes, s.newMessage)
-<<<<<<< HEAD
-	p, err := newProducer(cfg, s.log, s.down, 0)
-=======
 	if err := s.connect(); err != nil {
 		return nil, fmt.Errorf("kafka sink: %w", err)
 	}
-	p, err := newProducer(s.cfg, s.log, s.down)
->>>>>>> e8d5bf2 (kafka: TLS and logins, and what brokers refuse holds the stream)
+	p, err := newProducer(s.cfg, s.log, s.down, 0)
 	if err != nil {
 		return nil, fmt.Errorf("kafka sink: %w", err)
 	}

@@ -108,7 +108,9 @@ func (a *authority) server(tb testing.TB, template *x509.Certificate, clients *a
 	return c
 }
 
-func localhost() *x509.Certificate { return &x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}} }
+func localhost() *x509.Certificate {
+	return &x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+}
 
 // configError wants an error for the operator with this reason and remedy.
 func configError(tb testing.TB, err error, reason, remedy string) {
@@ -127,7 +129,7 @@ func TestTLS(t *testing.T) {
 	expired := localhost()
 	expired.NotAfter = time.Now().Add(-time.Hour)
 	old := ours.server(t, localhost(), nil)
-	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 //nolint:gosec // to be refused
+	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	trusting := TLS{CAFile: ours.file}
 	named := func(name string) *x509.Certificate { return &x509.Certificate{DNSNames: []string{name}} }
 	for _, tt := range []struct {
