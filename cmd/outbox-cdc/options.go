@@ -14,18 +14,27 @@ type options struct{ envFile string }
 
 // load reads the environment, and everything that can be checked offline.
 func (o *options) load() (*config.Config, error) {
-	environ := os.Environ()
-	if o.envFile != "" {
-		file, err := config.ReadEnvFile(o.envFile)
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		if err := exportLibpq(file); err != nil {
-			return nil, err
-		}
-		environ = config.MergeEnv(environ, file)
+	environ, err := o.environ()
+	if err != nil {
+		return nil, err
 	}
 	return config.Load(environ, app.Lint)
+}
+
+// environ is the environment with what the env file adds to it.
+func (o *options) environ() ([]string, error) {
+	environ := os.Environ()
+	if o.envFile == "" {
+		return environ, nil
+	}
+	file, err := config.ReadEnvFile(o.envFile)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	if err := exportLibpq(file); err != nil {
+		return nil, err
+	}
+	return config.MergeEnv(environ, file), nil
 }
 
 // exportLibpq puts PG* variables of the file into the process's environment,

@@ -37,7 +37,7 @@ func rootCommand() *cobra.Command {
 	root.PersistentFlags().StringVar(&opts.envFile, "env-file", "", "read NAME=value lines from this file; the real environment wins")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(stream, checkCommand(opts), lintCommand(opts), setupCommand(opts), tapCommand(opts), teardownCommand(opts), versionCommand())
+	root.AddCommand(stream, checkCommand(opts), lintCommand(opts), setupCommand(opts), statusCommand(opts), tapCommand(opts), teardownCommand(opts), versionCommand())
 	return root
 }
 

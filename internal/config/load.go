@@ -141,3 +141,19 @@ func Require(name, because string) error {
 func Invalid(name string, err error) error {
 	return &SettingError{Setting: Prefix + name, Problem: err.Error()}
 }
+
+// ListenAddress is LISTEN_ADDRESS alone, or its default, for those who only ask
+// a running connector.
+func ListenAddress(environ []string) string {
+	known := Settings()
+	for _, s := range known {
+		if s.Name != Prefix+"LISTEN_ADDRESS" {
+			continue
+		}
+		if v := readEnvironment(environ, known).vars[s.Name]; v != "" {
+			return v
+		}
+		return s.Default
+	}
+	return ""
+}
