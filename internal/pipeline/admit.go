@@ -54,7 +54,8 @@ func (r *reader) records(ev *decoder.Event, route uint16) error {
 	for _, t := range r.decision.Targets {
 		it := r.chunk.next()
 		it.route = route
-		it.out = r.gen.sinks[t.Sink]
+		it.out = r.p.outs[t.Sink]
+		it.pos, it.id = ev.Position, ev.Field(decoder.RoleID)
 		if made == nil {
 			room := cap(r.chunk.arena)
 			arena, err := r.p.format[route].Append(&it.rec, ev, r.chunk.arena)

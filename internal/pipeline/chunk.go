@@ -3,6 +3,7 @@ package pipeline
 import (
 	"sync/atomic"
 
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
@@ -29,7 +30,9 @@ type item struct {
 	rec   sink.Record
 	chunk *chunk
 	token offset.Token
-	out   outlet
+	pos   decoder.Position
+	id    []byte // of the event
+	out   uint16 // of the kind of sink
 	route uint16
 	hdr   [inlineHeaders]sink.Header
 }

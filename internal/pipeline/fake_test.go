@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -205,6 +206,7 @@ type rig struct {
 	p      *Pipeline
 	server *fakeServer
 	sinks  chan *fakeSink
+	holds  atomic.Bool // new sinks keep what they are sent
 	stop   context.CancelFunc
 	ended  chan error
 }
@@ -233,7 +235,7 @@ func start(t *testing.T, change func(*Config)) *rig {
 		Limits:  offset.Limits{Records: 100, Bytes: 4 << 20},
 		Connect: r.server.connect,
 		OpenSinks: func(results sink.Results) (map[string]sink.Sink, error) {
-			s := &fakeSink{results: results, changed: make(chan struct{}, 1)}
+			s := &fakeSink{results: results, changed: make(chan struct{}, 1), hold: r.holds.Load()}
 			r.sinks <- s
 			return map[string]sink.Sink{"kafka": s}, nil
 		},

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
 
@@ -21,20 +22,37 @@ const settleTimeout = 10 * time.Second
 // confirmed position.
 type generation struct {
 	p      *Pipeline
-	sinks  map[string]outlet // by kind
+	sinks  []sink.Sink // by kind; the sender's, which may replace them
 	queue  chan span
 	resume resume
 	rest   span // of the last session; see reader.carry
+
+	// careful: there are suspects, so that what is in flight is counted.
+	careful bool
+	flight  *flight
+
+	mu      sync.Mutex
+	refused []decoder.Position // of records that a sink refused; guarded by mu until run has returned
 
 	once   sync.Once
 	failed chan struct{}
 	err    error // valid once failed is closed
 }
 
-// outlet is an open sink with its index among the kinds.
-type outlet struct {
-	sink.Sink
-	index uint16
+// openSinks makes a sink of each kind.
+func (g *generation) openSinks() error {
+	opened, err := g.p.cfg.OpenSinks(g.result)
+	if err != nil {
+		return fmt.Errorf("open the sinks: %w", err)
+	}
+	g.sinks = make([]sink.Sink, 0, len(g.p.kinds))
+	for _, kind := range g.p.kinds {
+		if opened[kind] == nil {
+			return fmt.Errorf("%w: %s", errNoSink, kind)
+		}
+		g.sinks = append(g.sinks, opened[kind])
+	}
+	return nil
 }
 
 // fail ends the generation; the first failure counts.
@@ -52,17 +70,35 @@ func (g *generation) result(rec *sink.Record, err error) {
 		g.fail(fmt.Errorf("a sink returned a record that is not ours: %w", errLedger))
 		return
 	}
+	if err != nil && g.careful && g.flight.land(err) {
+		return // it was sent alone, and the sender judges it
+	}
 	if err != nil {
+		g.refuse(it, err)
 		g.fail(err)
 		return
 	}
 	g.p.counters.delivered.Add(1)
 	c := &g.p.counters.routes[it.route]
-	c.delivered[it.out.index].Add(1)
+	c.delivered[it.out].Add(1)
 	c.bytes.Add(int64(len(rec.Value)))
 	token, chunk := it.token, it.chunk
 	g.p.ledger.Ack(token)
 	chunk.release(g.p.ledger, g.p.pool)
+	if g.careful {
+		g.flight.land(nil)
+	}
+}
+
+// refuse notes a record that its sink has refused, or failed with for a reason
+// that is not known.
+func (g *generation) refuse(it *item, err error) {
+	if kind := sink.KindOf(err); kind != sink.Poison && kind != sink.Fatal {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.refused = append(g.refused, it.pos)
 }
 
 // run works until ctx ends or the generation fails, and returns why: the
@@ -107,10 +143,10 @@ func (g *generation) run(ctx context.Context) error {
 // close closes all sinks side by side; each gives every record its result.
 func (g *generation) close(ctx context.Context) error {
 	errs := make(chan error, len(g.sinks))
-	for name, s := range g.sinks {
+	for i, s := range g.sinks {
 		go func() {
 			if err := s.Close(ctx); err != nil {
-				errs <- fmt.Errorf("close the %s sink: %w", name, err)
+				errs <- fmt.Errorf("close the %s sink: %w", g.p.kinds[i], err)
 				return
 			}
 			errs <- nil

@@ -27,7 +27,8 @@ type Pipeline struct {
 	format []Formatter // by route
 	// formats are those in use, each once.
 	formats []Formatter
-	kinds   []string // of sinks, sorted
+	kinds   []string          // of sinks, sorted
+	outs    map[string]uint16 // a kind's place among them
 	fanOut  int
 
 	counters counters
@@ -50,6 +51,13 @@ type Pipeline struct {
 	// faults counts how often the server failed at faultAt.
 	faults  int
 	faultAt decoder.LSN
+	// unknowns counts how often a sink failed at unknownAt without a reason
+	// that we know.
+	unknowns  int
+	unknownAt decoder.LSN
+	// suspects are sent alone; refused are those of the last generation.
+	suspects suspects
+	refused  []decoder.Position
 	// missing is a hold over a gap, which only an operator ends.
 	missing     error
 	gapAccepted bool
@@ -58,10 +66,13 @@ type Pipeline struct {
 
 // New makes a pipeline. Nothing runs yet.
 func New(cfg Config) (*Pipeline, error) {
-	p := &Pipeline{cfg: cfg, ledger: offset.NewLedger(cfg.Limits), pool: newChunkPool(), fence: newFence(), routes: map[*router.Rule]uint16{}}
+	p := &Pipeline{cfg: cfg, ledger: offset.NewLedger(cfg.Limits), pool: newChunkPool(), fence: newFence(), routes: map[*router.Rule]uint16{}, outs: map[string]uint16{}}
 	rules := cfg.Router.Rules()
 	p.kinds = cfg.Router.Sinks()
 	p.counters.init(cfg.Tables.Names(), len(rules), len(p.kinds))
+	for i, kind := range p.kinds {
+		p.outs[kind] = uint16(i) //nolint:gosec // G115: a handful
+	}
 	for i, r := range rules {
 		p.routes[r] = uint16(i)
 		p.format = append(p.format, cfg.Formats[r.Format])
@@ -130,22 +141,23 @@ func (p *Pipeline) stopped(err error) error {
 
 // generation opens the sinks and runs with them until one fails.
 func (p *Pipeline) generation(ctx context.Context) error {
-	g := &generation{p: p, sinks: map[string]outlet{}, queue: make(chan span, queueSpans), failed: make(chan struct{})}
-	opened, err := p.cfg.OpenSinks(g.result)
-	if err != nil {
-		return fmt.Errorf("open the sinks: %w", err)
+	p.refused = nil
+	p.suspects.begin(p.ledger.Confirmed())
+	g := &generation{
+		p: p, queue: make(chan span, queueSpans), failed: make(chan struct{}),
+		careful: !p.suspects.empty(), flight: newFlight(),
 	}
-	for i, kind := range p.kinds {
-		if opened[kind] == nil {
-			return fmt.Errorf("%w: %s", errNoSink, kind)
-		}
-		g.sinks[kind] = outlet{opened[kind], uint16(i)}
+	if err := g.openSinks(); err != nil {
+		return err
 	}
 	if err := p.check(ctx, g); err != nil {
 		return errors.Join(err, g.close(ctx))
 	}
 	p.block(nil)
-	err = g.run(ctx)
+	p.cond.beCareful(g.careful)
+	err := g.run(ctx)
+	p.cond.beCareful(false)
+	p.refused = g.refused
 	if ctx.Err() == nil {
 		p.cfg.Log.Warn("delivery will start again at the confirmed position", "lsn", p.ledger.Confirmed(), "error", err)
 	}
@@ -160,7 +172,7 @@ func (p *Pipeline) check(ctx context.Context, g *generation) error {
 	}
 	var all []error
 	for kind, list := range names {
-		if c, ok := g.sinks[kind].Sink.(sink.Checker); ok {
+		if c, ok := g.sinks[p.outs[kind]].(sink.Checker); ok {
 			p.beat.expect(time.Now().Add(connectBeat))
 			all = append(all, c.Check(ctx, list)...)
 		}
@@ -176,6 +188,7 @@ func (p *Pipeline) rewind(ctx context.Context, err error, c Condition, wait time
 		// Positions of the old history mean nothing in the new one: the
 		// slot knows where to go on.
 		at, p.history, p.decoder, p.missing = 0, nil, nil, nil
+		p.suspects.reset()
 	}
 	p.ledger.Reset(at)
 	p.condition(c)
@@ -183,34 +196,6 @@ func (p *Pipeline) rewind(ctx context.Context, err error, c Condition, wait time
 		p.block(&c)
 	}
 	p.wait(ctx, wait)
-}
-
-// asHold is err for an operator.
-func asHold(err error) *HoldError {
-	if hold, ok := errors.AsType[*HoldError](err); ok {
-		return hold
-	}
-	return &HoldError{Reason: err.Error(), Err: err}
-}
-
-// judge says what a failed generation means.
-func (p *Pipeline) judge(err error, retry *backoff) (Condition, time.Duration) {
-	c := Condition{State: StateConnecting, Reason: err.Error()}
-	if errors.Is(err, errNewHistory) || errors.Is(err, errResume) {
-		return c, 0
-	}
-	var hold *HoldError
-	kind := sink.KindOf(err)
-	switch {
-	case kind == sink.Retriable:
-		return c, retry.next()
-	case kind == sink.Config, errors.As(err, &hold):
-		c.State = StateHeld
-	default:
-		c.State = StateHalted
-	}
-	c.Remedy = "it is tried again by itself; nothing is skipped"
-	return c, p.cfg.HoldRetry
 }
 
 // formatRoom is what the formats in use usually add to a row of n bytes.

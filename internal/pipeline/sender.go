@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
 
@@ -17,7 +16,11 @@ import (
 func (g *generation) send(ctx context.Context, stop <-chan struct{}) {
 	for s := range g.queue {
 		for i := range s {
-			if !g.sendOne(ctx, stop, &s[i]) {
+			send := g.sendOne
+			if g.careful && g.p.suspects.has(s[i].pos) {
+				send = g.alone
+			}
+			if !send(ctx, stop, &s[i]) {
 				return
 			}
 		}
@@ -32,11 +35,10 @@ func (g *generation) sendOne(ctx context.Context, stop <-chan struct{}, it *item
 		if !g.p.fence.pass(ctx, stop) {
 			return false
 		}
-		err := it.out.Send(ctx, &it.rec)
+		err := g.hand(ctx, it)
 		if err == nil {
 			if at != "" {
-				g.p.block(nil)
-				g.p.cfg.Log.Info("delivery goes on", "position", at)
+				g.goOn(at)
 			}
 			return true
 		}
@@ -52,17 +54,36 @@ func (g *generation) sendOne(ctx context.Context, stop <-chan struct{}, it *item
 		if !g.waitAt(ctx, stop, it, e) {
 			return false
 		}
+		if c, ok := g.sinks[it.out].(sink.Checker); ok {
+			// Its answer comes with the next Send; what counts is that the sink
+			// has asked again.
+			_ = c.Check(ctx, []string{it.rec.Destination})
+		}
 	}
 }
 
-// waitAt waits at a record that its sink did not take, and then asks the
-// destination again: whoever mends it needs no restart. Nothing overtakes the
-// record meanwhile, and nothing of it is confirmed.
-func (g *generation) waitAt(ctx context.Context, stop <-chan struct{}, it *item, e *sink.Error) bool {
+// hand gives the record to its sink.
+func (g *generation) hand(ctx context.Context, it *item) error {
+	if !g.careful {
+		return g.sinks[it.out].Send(ctx, &it.rec)
+	}
+	g.flight.start()
+	err := g.sinks[it.out].Send(ctx, &it.rec)
+	if err != nil {
+		g.flight.land(nil)
+	}
+	return err
+}
+
+// waitAt waits at a record that its destination refuses, until it is time to
+// try again: whoever mends the destination needs no restart. Nothing overtakes
+// the record meanwhile, and nothing of it is confirmed.
+func (g *generation) waitAt(ctx context.Context, stop <-chan struct{}, it *item, err error) bool {
 	p := g.p
-	p.block(conditionAt(it, e, p.cfg.Router.Rules()[it.route].Name))
+	c := conditionAt(it, err, p.cfg.Router.Rules()[it.route].Name)
+	p.block(c)
 	if p.cfg.ExitOnHold {
-		g.fail(&HoldError{Reason: e.Error(), Err: e})
+		g.fail(&HoldError{Reason: c.Reason, Remedy: c.Remedy, Err: err})
 		return false
 	}
 	retry := time.NewTimer(p.cfg.HoldRetry)
@@ -73,39 +94,29 @@ func (g *generation) waitAt(ctx context.Context, stop <-chan struct{}, it *item,
 	case <-stop:
 		return false
 	case <-retry.C:
+		return true
 	}
-	if c, ok := it.out.Sink.(sink.Checker); ok {
-		// Its answer comes with the next Send; what counts is that the sink
-		// has asked again.
-		_ = c.Check(ctx, []string{it.rec.Destination})
-	}
-	return true
 }
 
-// conditionAt describes a record that its sink did not take.
-func conditionAt(it *item, e *sink.Error, route string) *Condition {
+// conditionAt describes a record that its destination refuses.
+func conditionAt(it *item, err error, route string) *Condition {
 	pos := string(it.rec.Position)
 	c := &Condition{
 		State:  StateHeld,
-		Reason: fmt.Sprintf("route %q can't deliver at %s: %v", route, pos, e),
+		Reason: fmt.Sprintf("route %q can't deliver at %s: %v", route, pos, err),
 		Remedy: "it is tried again by itself; nothing is skipped",
 	}
-	if e.Kind == sink.Poison {
-		c.State = StateHalted
-		c.Halted = &HaltedEvent{
-			Position: pos, EventID: clip(eventID(it)), Route: route,
-			Reason: e.Reason, Error: e.Error(), Since: time.Now(),
-		}
+	if sink.KindOf(err) == sink.Config {
+		return c
+	}
+	reason := "unknown"
+	if e, ok := errors.AsType[*sink.Error](err); ok {
+		reason = e.Reason
+	}
+	c.State = StateHalted
+	c.Halted = &HaltedEvent{
+		Position: pos, EventID: clip(string(it.id)), Route: route,
+		Reason: reason, Error: err.Error(), Since: time.Now(),
 	}
 	return c
-}
-
-// eventID is the event id that the record carries.
-func eventID(it *item) string {
-	for _, h := range it.rec.Headers {
-		if h.Name == "event-id" || h.Name == decoder.RoleID.String() {
-			return string(h.Value)
-		}
-	}
-	return ""
 }

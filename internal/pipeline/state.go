@@ -14,14 +14,17 @@ const (
 	StateConnecting State = "connecting"
 	StateStandby    State = "standby"
 	StateStreaming  State = "streaming"
-	StateHalted     State = "halted"
-	StateHeld       State = "held"
-	StateDraining   State = "draining"
+	// StateCareful is streaming while records that were refused together are
+	// sent one at a time.
+	StateCareful  State = "careful"
+	StateHalted   State = "halted"
+	StateHeld     State = "held"
+	StateDraining State = "draining"
 )
 
 // States lists all states.
 func States() []State {
-	return []State{StateStarting, StateConnecting, StateStandby, StateStreaming, StateHalted, StateHeld, StateDraining}
+	return []State{StateStarting, StateConnecting, StateStandby, StateStreaming, StateCareful, StateHalted, StateHeld, StateDraining}
 }
 
 // Condition is a state with its reason.
@@ -51,6 +54,7 @@ type conditions struct {
 	reader   Condition
 	sender   *Condition
 	draining *Condition
+	careful  bool
 	streamed bool      // ever streamed
 	lost     time.Time // when the stream was lost; zero while there is one
 }
@@ -64,7 +68,18 @@ func (c *conditions) current() Condition {
 	case c.sender != nil:
 		return *c.sender
 	}
-	return c.reader
+	now := c.reader
+	if c.careful && now.State == StateStreaming {
+		now.State = StateCareful
+	}
+	return now
+}
+
+// beCareful tells that suspects are sent alone, or no longer.
+func (c *conditions) beCareful(careful bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.careful = careful
 }
 
 // set stores the reader's condition and tells whether it is a new one.
@@ -76,7 +91,7 @@ func (c *conditions) set(n Condition) bool {
 	}
 	n.Since = time.Now()
 	switch n.State {
-	case StateStreaming, StateStandby:
+	case StateStreaming, StateCareful, StateStandby:
 		c.streamed, c.lost = true, time.Time{}
 	case StateStarting, StateConnecting, StateHalted, StateHeld, StateDraining:
 		if c.lost.IsZero() {
@@ -95,6 +110,9 @@ func (c *conditions) block(n *Condition) {
 		n.Since = time.Now()
 		if c.sender != nil && c.sender.State == n.State {
 			n.Since = c.sender.Since
+			if was := c.sender.Halted; was != nil && n.Halted != nil && was.Position == n.Halted.Position {
+				n.Halted.Since = was.Since
+			}
 		}
 	}
 	c.sender = n
@@ -117,7 +135,7 @@ func (c *conditions) ready(now time.Time) bool {
 		return false
 	}
 	switch c.reader.State {
-	case StateStreaming, StateStandby:
+	case StateStreaming, StateCareful, StateStandby:
 		return true
 	case StateConnecting:
 		return c.streamed && now.Sub(c.lost) < reconnectGrace

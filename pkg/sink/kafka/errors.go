@@ -38,7 +38,7 @@ const (
 	remedyTopic   = "create the topic: kafka-topics.sh --bootstrap-server BROKER --create --topic"
 	remedyWrite   = "grant WRITE and DESCRIBE on the topic to the connector's principal"
 	remedyLogin   = "correct the credentials (KAFKA_SASL_* or KAFKA_OAUTH_*, their files, or the AWS role), or what the brokers know of them"
-	remedyBatch   = "the broker named no record: send the failed ones alone to find it"
+	remedyBatch   = "the broker's log says why"
 	remedyBrokers = "look into the broker's log"
 )
 

@@ -1,0 +1,158 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
+)
+
+// cluster is a destination with two partitions that stores batches, or refuses
+// them whole. It outlives its sinks.
+type cluster struct {
+	batch int // records in one
+	kind  sink.Kind
+	p     *Pipeline
+
+	mu     sync.Mutex
+	bad    map[string]bool // event ids
+	heavy  map[string]bool // of which a batch may hold one
+	stored []string
+	opened int
+	faults []string
+}
+
+func (c *cluster) open(results sink.Results) (map[string]sink.Sink, error) {
+	s := &batchSink{c: c, results: results, stop: make(chan struct{}), done: make(chan struct{})}
+	c.mu.Lock()
+	c.opened++
+	c.mu.Unlock()
+	go s.run()
+	return map[string]sink.Sink{"kafka": s}, nil
+}
+
+func (c *cluster) mend(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.bad, id)
+}
+
+// batchSink is one client of the cluster. When a batch is refused, all that it
+// holds for that partition fails, and it takes nothing more.
+type batchSink struct {
+	c          *cluster
+	results    sink.Results
+	failure    error             // guarded by c.mu
+	held       [2][]*sink.Record // guarded by c.mu
+	stop, done chan struct{}
+}
+
+func (s *batchSink) Send(_ context.Context, r *sink.Record) error {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	if s.failure != nil {
+		return s.failure
+	}
+	id := idOf(r)
+	if pos, err := decoder.ParsePosition(string(r.Position)); err != nil || endOf(pos.Commit) <= s.c.p.ledger.Confirmed() {
+		s.c.faults = append(s.c.faults, fmt.Sprintf("%s is sent at %s, which is confirmed", id, r.Position))
+	}
+	part := int(r.Key[len(r.Key)-1]) % len(s.held)
+	s.held[part] = append(s.held[part], r)
+	return nil
+}
+
+// run stores a batch of each partition every five milliseconds.
+func (s *batchSink) run() {
+	defer close(s.done)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			s.flush()
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// flush gives results for one batch of each partition; it is false when nothing
+// is left.
+func (s *batchSink) flush() bool {
+	any := false
+	for part := range s.held {
+		records, err := s.take(part)
+		for _, r := range records {
+			s.results(r, err)
+			any = true
+		}
+	}
+	return any
+}
+
+func (s *batchSink) take(part int) ([]*sink.Record, error) {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	all := s.held[part]
+	batch := all[:min(len(all), s.c.batch)]
+	bad, heavy := false, 0
+	for _, r := range batch {
+		bad = bad || s.c.bad[idOf(r)]
+		if s.c.heavy[idOf(r)] {
+			heavy++
+		}
+	}
+	if bad || heavy > 1 {
+		s.held[part] = nil
+		s.failure = &sink.Error{Kind: s.c.kind, Scope: sink.ScopeBatch, Sink: "kafka", Destination: "orders", Reason: "rejected", Err: errors.New("refused")}
+		return all, s.failure
+	}
+	s.held[part] = all[len(batch):]
+	for _, r := range batch {
+		s.c.stored = append(s.c.stored, idOf(r)+"/"+string(r.Key))
+	}
+	return batch, nil
+}
+
+func (s *batchSink) Close(context.Context) error {
+	close(s.stop)
+	<-s.done
+	for s.flush() {
+	}
+	return nil
+}
+
+// check holds what was stored against the rows in their order: of each key a
+// record is followed by the next one, or by an earlier one that is repeated.
+func (c *cluster) check(rows []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	place, count := map[string]int{}, map[string]int{}
+	for _, row := range rows {
+		_, key, _ := strings.Cut(row, "/")
+		count[key]++
+		place[row] = count[key]
+	}
+	last := map[string]int{}
+	for _, row := range c.stored {
+		_, key, _ := strings.Cut(row, "/")
+		if place[row] > last[key]+1 {
+			c.faults = append(c.faults, fmt.Sprintf("%s came after number %d of its key", row, last[key]))
+		}
+		last[key] = place[row]
+	}
+}
+
+// has tells whether all these rows are stored.
+func (c *cluster) has(rows []string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !slices.ContainsFunc(rows, func(row string) bool { return !slices.Contains(c.stored, row) })
+}

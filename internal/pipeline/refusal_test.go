@@ -1,0 +1,143 @@
+package pipeline
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
+)
+
+// workload is transactions of rows, some of which the cluster refuses.
+type workload struct {
+	sizes []int // rows of each transaction
+	bad   []int // rows, in order
+	heavy []int
+	batch int
+	limit int64
+	kind  sink.Kind
+}
+
+func rowOf(n int) string { return fmt.Sprintf("e%d/k%d", n, n%3) }
+
+// at is where the transaction of a row commits.
+func (w workload) at(row int) lsn {
+	tx := 0
+	for row -= w.sizes[0]; row >= 0; row -= w.sizes[tx] {
+		tx++
+	}
+	return lsn(1000 * (tx + 1))
+}
+
+// feed serves every session from where it starts.
+func (w workload) feed(t *testing.T, r *rig) {
+	for {
+		select {
+		case <-t.Context().Done():
+			return
+		case src := <-r.server.arrived:
+			var from lsn
+			r.server.change(func(s *fakeServer) { from = s.started[len(s.started)-1] })
+			n := 0
+			for tx, size := range w.sizes {
+				var rows [][]byte
+				for range size {
+					rows = append(rows, row(n))
+					n++
+				}
+				if at := lsn(1000 * (tx + 1)); endOf(at) > from {
+					src.transaction(at, rows...)
+				}
+			}
+		}
+	}
+}
+
+// deliver runs the workload, mends one refused row after the other, and returns
+// what was wrong.
+func (w workload) deliver(t *testing.T) (faults []string) {
+	c := &cluster{batch: w.batch, kind: w.kind, bad: map[string]bool{}, heavy: map[string]bool{}}
+	var rows []string
+	total := 0
+	for _, n := range w.sizes {
+		total += n
+	}
+	for n := range total {
+		rows = append(rows, rowOf(n))
+	}
+	for _, n := range w.bad {
+		c.bad[fmt.Sprintf("e%d", n)] = true
+	}
+	for _, n := range w.heavy {
+		c.heavy[fmt.Sprintf("e%d", n)] = true
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ready := make(chan struct{})
+		r := start(t, func(cfg *Config) {
+			cfg.Limits.Records, cfg.HoldRetry, cfg.BackoffMax, cfg.Log = w.limit, time.Second, time.Second, slog.New(slog.DiscardHandler)
+			cfg.OpenSinks = func(results sink.Results) (map[string]sink.Sink, error) {
+				<-ready
+				return c.open(results)
+			}
+		})
+		c.p = r.p
+		close(ready)
+		go w.feed(t, r)
+		fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+		for _, n := range w.bad {
+			settle(20 * time.Second)
+			st := r.p.Status()
+			if st.State != StateHalted || st.Halted == nil || st.Halted.EventID != fmt.Sprintf("e%d", n) || st.Halted.Route != "order" {
+				fault("state %s (%s) at %+v, want halted at e%d", st.State, st.Reason, st.Halted, n)
+			}
+			if !c.has(rows[:n]) {
+				fault("not all before e%d are stored", n)
+			}
+			if flush := r.server.lastStatus().Flush; flush >= w.at(n) {
+				fault("%v is confirmed, e%d stands at %v", flush, n, w.at(n))
+			}
+			c.mend(fmt.Sprintf("e%d", n))
+		}
+		settle(20 * time.Second)
+		if st := r.p.Status(); st.State != StateStreaming || !st.Ready {
+			fault("state %s (%s) in the end", st.State, st.Reason)
+		}
+		if flush := r.server.lastStatus().Flush; flush != endOf(w.at(total-1)) {
+			fault("%v is confirmed in the end", flush)
+		}
+		if !c.has(rows) {
+			fault("not all are stored in the end")
+		}
+		r.end()
+	})
+	c.check(rows)
+	return append(faults, c.faults...)
+}
+
+// Whatever is refused together with whatever: each row that is bad by itself
+// halts in its place, all before it is delivered, and once it is mended all.
+func TestRefusedBatches(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := workload{
+			sizes: rapid.SliceOfN(rapid.IntRange(1, 40), 1, 4).Draw(rt, "sizes"),
+			batch: rapid.IntRange(1, 12).Draw(rt, "batch"),
+			limit: rapid.Int64Range(2, 60).Draw(rt, "limit"),
+			kind:  rapid.SampledFrom([]sink.Kind{sink.Poison, sink.Fatal}).Draw(rt, "kind"),
+		}
+		total := 0
+		for _, n := range w.sizes {
+			total += n
+		}
+		w.bad = rapid.SliceOfNDistinct(rapid.IntRange(0, total-1), 0, 4, rapid.ID[int]).Draw(rt, "bad")
+		slices.Sort(w.bad)
+		w.heavy = rapid.SliceOfDistinct(rapid.IntRange(0, total-1), rapid.ID[int]).Draw(rt, "heavy")
+		if faults := w.deliver(t); len(faults) > 0 {
+			rt.Errorf("%+v: %q", w, faults)
+		}
+	})
+}
