@@ -18,6 +18,8 @@ type sinkOpener struct {
 	cfg   *config.Config
 	log   *slog.Logger
 	kinds []string
+	// readOnly sinks create nothing.
+	readOnly bool
 }
 
 var errUnknownSink = errors.New("no sink of this kind")
@@ -37,7 +39,11 @@ func (o *sinkOpener) open(results sink.Results) (map[string]sink.Sink, error) {
 func (o *sinkOpener) one(kind string, results sink.Results) (sink.Sink, error) {
 	switch kind {
 	case kafka.Name:
-		return kafka.New(kafkaConfig(o.cfg, o.log), results)
+		c := kafkaConfig(o.cfg, o.log)
+		if o.readOnly {
+			c.Create = nil
+		}
+		return kafka.New(c, results)
 	case stdout.Name:
 		return stdout.New(os.Stdout, results), nil
 	}
@@ -54,6 +60,9 @@ func kafkaConfig(cfg *config.Config, log *slog.Logger) kafka.Config {
 		MaxBufferedRecords: 2 * cfg.MaxInFlightEvents,
 		MaxBufferedBytes:   2 * int(max(cfg.MaxInFlightBytes, cfg.MaxEventBytes)),
 		Logger:             log,
+	}
+	if k.CreateTopics {
+		c.Create = &kafka.Create{Partitions: k.CreatePartitions, Replication: k.CreateReplication}
 	}
 	if k.TLS() {
 		c.TLS = &kafka.TLS{CAFile: k.TLSCAFile, CertFile: k.TLSCertFile, KeyFile: k.TLSKeyFile, ServerName: k.TLSServerName}

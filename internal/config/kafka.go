@@ -27,6 +27,9 @@ type Kafka struct {
 	// BatchMaxBytes is 0 for the topic's max.message.bytes.
 	BatchMaxBytes  Bytes
 	RequestTimeout time.Duration
+
+	CreateTopics                        bool
+	CreatePartitions, CreateReplication int
 }
 
 // TLS tells whether the brokers are spoken to through TLS.
@@ -56,5 +59,8 @@ func buildKafka(p *parser, e *environment) Kafka {
 		Linger:            p.duration("KAFKA_LINGER"),
 		BatchMaxBytes:     p.size("KAFKA_BATCH_MAX_BYTES"),
 		RequestTimeout:    p.duration("KAFKA_REQUEST_TIMEOUT"),
+		CreateTopics:      p.boolean("KAFKA_CREATE_TOPICS"),
+		CreatePartitions:  p.integer("KAFKA_CREATE_PARTITIONS"),
+		CreateReplication: p.integer("KAFKA_CREATE_REPLICATION"),
 	}
 }

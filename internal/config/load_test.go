@@ -19,7 +19,7 @@ func TestDefaults(t *testing.T) {
 		Tables: "public.outbox", Routes: "* -> kafka:events",
 		Unrouted: "halt", OnPoison: "halt", NullPayload: "halt", Format: "raw",
 		MaxInFlightBytes: 16 << 20, MaxInFlightEvents: 20000, MaxEventBytes: 16 << 20,
-		Kafka:       Kafka{SecurityProtocol: "PLAINTEXT", Compression: "lz4", Linger: time.Millisecond, RequestTimeout: 10 * time.Second},
+		Kafka:       Kafka{SecurityProtocol: "PLAINTEXT", Compression: "lz4", Linger: time.Millisecond, RequestTimeout: 10 * time.Second, CreatePartitions: 6, CreateReplication: 3},
 		OffsetStore: "table", OffsetTable: "outbox_cdc.checkpoint", OffsetInterval: 10 * time.Second,
 		Standby: true, StandbyPoll: time.Second, ListenAddress: "127.0.0.1:9855", LogLevel: slog.LevelInfo,
 		ShutdownGrace: 20 * time.Second, HoldRetry: 30 * time.Second,
@@ -53,7 +53,7 @@ func TestEverythingSet(t *testing.T) {
 	}
 	want := Kafka{
 		Brokers: []string{"k1:9092", "[::1]:9093"}, SecurityProtocol: "PLAINTEXT", Compression: "zstd",
-		BatchMaxBytes: 512 << 10, RequestTimeout: 90 * time.Second,
+		BatchMaxBytes: 512 << 10, RequestTimeout: 90 * time.Second, CreatePartitions: 6, CreateReplication: 3,
 	}
 	if !reflect.DeepEqual(c.Kafka, want) {
 		t.Errorf("kafka: got %+v, want %+v", c.Kafka, want)

@@ -18,7 +18,7 @@ type kafkaSettings struct {
 	Linger            duration `env:"KAFKA_LINGER" envDefault:"1ms" range:"0s..1s" doc:"How long a batch waits to fill."`
 	BatchMaxBytes     size     `env:"KAFKA_BATCH_MAX_BYTES" range:"16KiB..1GiB" shown:"the topic's max.message.bytes" doc:"Largest batch."`
 	RequestTimeout    duration `env:"KAFKA_REQUEST_TIMEOUT" envDefault:"10s" range:"1s..2m" doc:"Time a broker has to answer."`
-	CreateTopics      boolean  `env:"KAFKA_CREATE_TOPICS" envDefault:"false" later:"true" doc:"Create missing topics."`
-	CreatePartitions  integer  `env:"KAFKA_CREATE_PARTITIONS" envDefault:"6" range:"1..10000" later:"true" doc:"Partitions of a created topic."`
-	CreateReplication integer  `env:"KAFKA_CREATE_REPLICATION" envDefault:"3" range:"1..100" later:"true" doc:"Replicas of a created topic."`
+	CreateTopics      boolean  `env:"KAFKA_CREATE_TOPICS" envDefault:"false" doc:"Create missing topics: literal ones at start, others when they are first used."`
+	CreatePartitions  integer  `env:"KAFKA_CREATE_PARTITIONS" envDefault:"6" range:"1..10000" doc:"Partitions of a created topic."`
+	CreateReplication integer  `env:"KAFKA_CREATE_REPLICATION" envDefault:"3" range:"1..100" doc:"Replicas of a created topic."`
 }

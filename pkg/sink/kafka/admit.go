@@ -50,7 +50,7 @@ func (s *Sink) admit(ctx context.Context, r *sink.Record, size int) error {
 // load asks about a topic until there is an answer or ctx ends.
 func (s *Sink) load(ctx context.Context, name string) (*topic, error) {
 	for try := 1; ; try++ {
-		a := s.describe(ctx, []string{name})[0]
+		a := s.provide(ctx, []string{name})[0]
 		switch {
 		case a.err == nil:
 			s.topics.put(a.topic)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"time"
 
@@ -51,6 +52,9 @@ type Config struct {
 	// fills first. Bytes are keys, values and headers as they are encoded.
 	MaxBufferedRecords int
 	MaxBufferedBytes   int
+	// Create, when set, creates topics that are missing. Nil leaves them
+	// missing: nothing is created by itself.
+	Create *Create
 	// Logger receives what the client has to say from warnings up, each
 	// line once a minute at most. Default: nothing is logged.
 	Logger *slog.Logger
@@ -107,6 +111,9 @@ func (c Config) validate() error {
 	}
 	if c.MaxBufferedRecords < 0 || c.MaxBufferedBytes < 0 {
 		errs = append(errs, errors.New("max buffered records and bytes: must not be negative"))
+	}
+	if k := c.Create; k != nil && (k.Partitions < 1 || k.Partitions > math.MaxInt32 || k.Replication < 1 || k.Replication > math.MaxInt16) {
+		errs = append(errs, errors.New("create: partitions and replication must be positive"))
 	}
 	return errors.Join(errs...)
 }

@@ -28,7 +28,8 @@ type answer struct {
 	err   *sink.Error
 }
 
-// describe asks the brokers about topics, in two requests, and answers in the
+// describe asks the brokers about topics, in two requests (a third one in a
+// client's life), and answers in the
 // order of names. It tries for as long as the client retries a request
 // (Config.RequestTimeout); a failure to reach the brokers is Retriable.
 func (s *Sink) describe(ctx context.Context, names []string) []answer {
@@ -41,9 +42,14 @@ func (s *Sink) describe(ctx context.Context, names []string) []answer {
 		}
 		return answers
 	}
+	denied := s.forbidden(ctx)
 	var good []string
 	for i, name := range names {
-		if answers[i].err = missing(name, found[name]); answers[i].err == nil {
+		if answers[i].err = missing(name, found[name]); answers[i].err == nil && denied != nil {
+			e := *denied
+			e.Destination, answers[i].err = name, &e
+		}
+		if answers[i].err == nil {
 			good = append(good, name)
 		}
 	}

@@ -27,6 +27,10 @@ const (
 	reasonUnknown       = "unknown"
 )
 
+// ReasonTopicMissing is the reason of a topic that is not there, for callers that
+// know how it will come to be.
+const ReasonTopicMissing = reasonTopicMissing
+
 // verdict is what an error code means.
 type verdict struct {
 	kind   sink.Kind

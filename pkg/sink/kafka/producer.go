@@ -3,6 +3,7 @@ package kafka
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -34,6 +35,8 @@ const requestOverhead = 1024
 // producer is one client and the batch limits that it has been given.
 type producer struct {
 	client *kgo.Client
+	// permitted is set once a broker has given out a producer id.
+	permitted atomic.Bool
 	// largest is the largest batch that fits the client's requests.
 	largest int
 
