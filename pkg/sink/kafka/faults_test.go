@@ -20,7 +20,8 @@ import (
 func TestPassingFaults(t *testing.T) {
 	for _, fault := range []*kerr.Error{
 		kerr.NotEnoughReplicas, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut, kerr.KafkaStorageError,
-		kerr.NotLeaderForPartition, kerr.LeaderNotAvailable, kerr.UnknownTopicOrPartition,
+		kerr.NotLeaderForPartition, kerr.LeaderNotAvailable, kerr.UnknownTopicOrPartition, kerr.ReplicaNotAvailable,
+		kerr.FencedLeaderEpoch, kerr.UnknownLeaderEpoch, kerr.ThrottlingQuotaExceeded, kerr.BrokerNotAvailable,
 	} {
 		t.Run(fault.Message, func(t *testing.T) {
 			c := newCluster(t, kfake.SeedTopics(1, "orders"))
@@ -85,6 +86,11 @@ func TestFinalFaults(t *testing.T) {
 		{kerr.OutOfOrderSequenceNumber, kmsg.Produce, sink.Retriable, reasonProducerLost},
 		{kerr.UnknownProducerID, kmsg.Produce, sink.Retriable, reasonProducerLost},
 		{kerr.InvalidProducerEpoch, kmsg.Produce, sink.Retriable, reasonProducerLost},
+		{kerr.ProducerFenced, kmsg.Produce, sink.Retriable, reasonProducerLost},
+		{kerr.InvalidProducerIDMapping, kmsg.Produce, sink.Retriable, reasonProducerLost},
+		{kerr.PolicyViolation, kmsg.Produce, sink.Config, reasonTopicUnusable},
+		{kerr.ClusterAuthorizationFailed, kmsg.Produce, sink.Config, reasonNotAuthorized},
+		{kerr.UnsupportedCompressionType, kmsg.Produce, sink.Config, reasonUnsupported},
 		{kerr.UnknownServerError, kmsg.Produce, sink.Fatal, reasonUnknown},
 	} {
 		t.Run(tt.fault.Message, func(t *testing.T) {
@@ -105,6 +111,9 @@ func TestFinalFaults(t *testing.T) {
 			}
 			if e.Kind != tt.kind || e.Reason != tt.reason || e.Scope != sink.ScopeBatch || e.Destination != "orders" {
 				t.Errorf("result %v %q %v %q, want %v %q", e.Kind, e.Reason, e.Scope, e.Destination, tt.kind, tt.reason)
+			}
+			if (e.Remedy == "") != (e.Kind == sink.Retriable) {
+				t.Errorf("remedy %q of a %v error", e.Remedy, e.Kind)
 			}
 			var refused *sink.Error
 			if err := s.Send(t.Context(), r); !errors.As(err, &refused) || refused.Kind != tt.kind || refused.Reason != tt.reason {

@@ -63,7 +63,7 @@ func TestBatchSizeIsExact(t *testing.T) {
 // neighbour, compression or repetition changes, and what is taken is stored.
 func TestSizeLadder(t *testing.T) {
 	const limit = 1_048_588
-	for _, compression := range []string{"none", "lz4", "zstd"} {
+	for _, compression := range []string{"none", "gzip", "snappy", "lz4", "zstd"} {
 		t.Run(compression, func(t *testing.T) {
 			c := newCluster(t, kfake.SeedTopics(1, "orders"))
 			s, got := newSink(t, c, func(cfg *Config) { cfg.Compression = compression; cfg.Linger = 5 * time.Millisecond })
