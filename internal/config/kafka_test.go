@@ -2,6 +2,7 @@ package config
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +59,26 @@ func TestKafkaSecurity(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, tc.faults)
 			}
 		})
+	}
+}
+
+// TestKafkaExamples: what docs/kafka.md shows is accepted as it stands.
+func TestKafkaExamples(t *testing.T) {
+	noLibpq(t)
+	page, err := os.ReadFile("../../docs/kafka.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```env\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	if len(blocks) < 6 {
+		t.Fatalf("%d examples", len(blocks))
+	}
+	secret := regexp.MustCompile("(PASSWORD|SECRET)_FILE=.*")
+	for _, b := range blocks {
+		lines := secret.ReplaceAllString(b[1], "${1}_FILE="+writeFile(t, "s"))
+		if c := mustLoad(t, strings.Fields(lines)...); len(c.Warnings) > 0 {
+			t.Errorf("%s\nwarns: %q", b[1], c.Warnings)
+		}
 	}
 }
 
