@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/outbox-cdc/outbox-cdc/internal/config"
+	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 	"github.com/outbox-cdc/outbox-cdc/pkg/router"
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink/kafka"
@@ -14,7 +15,7 @@ import (
 // tables, columns, rules, and what the rules make necessary. It is all that can
 // be found offline.
 func Lint(cfg *config.Config) []error {
-	return slices.Concat(lintTables(cfg), lintRoutes(cfg), lintFormats(cfg), lintKafka(cfg), lintOffsets(cfg))
+	return slices.Concat(lintTables(cfg), lintRoutes(cfg), lintFormats(cfg), lintKafka(cfg), lintOffsets(cfg), lintSkip(cfg))
 }
 
 func lintOffsets(cfg *config.Config) []error {
@@ -24,6 +25,11 @@ func lintOffsets(cfg *config.Config) []error {
 	}
 	_, errTable := checkpointTable(cfg)
 	return append(split("OFFSET_TABLE", errTable), split("ACCEPT_GAP", errGap)...)
+}
+
+func lintSkip(cfg *config.Config) []error {
+	_, err := pipeline.ParseSkip(cfg.Skip)
+	return split("SKIP", err)
 }
 
 func lintFormats(cfg *config.Config) []error {

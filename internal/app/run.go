@@ -52,6 +52,10 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 	if err != nil {
 		return err
 	}
+	skip, err := pipeline.ParseSkip(cfg.Skip)
+	if err != nil {
+		return fmt.Errorf("OUTBOX_CDC_SKIP: %w", err)
+	}
 	pc := pipeline.Config{
 		Log: log, Tables: tables, Router: rules, Formats: layouts,
 		Limits:         offset.Limits{Records: int64(cfg.MaxInFlightEvents), Bytes: int64(cfg.MaxInFlightBytes)},
@@ -62,7 +66,7 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 		StatusInterval: cfg.Database.StatusInterval, BackoffMax: cfg.Database.ReconnectBackoffMax,
 		HoldRetry: cfg.HoldRetry, StandbyPoll: cfg.StandbyPoll, ShutdownGrace: cfg.ShutdownGrace,
 		ExitOnHold: cfg.ExitOnFatal, NoStandby: !cfg.Standby,
-		AcceptGap: gap, FromSlot: opts.FromSlot, OffsetInterval: cfg.OffsetInterval,
+		AcceptGap: gap, Skip: skip, FromSlot: opts.FromSlot, OffsetInterval: cfg.OffsetInterval,
 	}
 	if store != nil {
 		defer func() { _ = store.Close(context.WithoutCancel(ctx)) }()

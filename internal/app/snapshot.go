@@ -26,14 +26,14 @@ func snapshot(cfg *config.Config, v Version, p *pipeline.Pipeline, watched *moni
 		s.Stream.Timeline = st.Session.Timeline
 	}
 	for _, r := range p.Totals().Routes {
-		route := httpapi.Route{Name: r.Name, Halted: st.Halted != nil && st.Halted.Route == r.Name}
+		route := httpapi.Route{Name: r.Name, Halted: st.HaltedAt(r.Name)}
 		for _, d := range r.Delivered {
 			route.Delivered += d.N
 		}
 		s.Routes = append(s.Routes, route)
 	}
-	if h := st.Halted; h != nil {
-		s.Halted = append(s.Halted, httpapi.Halted(*h))
+	for _, h := range st.AllHalted {
+		s.Halted = append(s.Halted, httpapi.Halted(h))
 	}
 	return s
 }

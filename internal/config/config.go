@@ -25,6 +25,9 @@ type Config struct {
 	Columns string
 	Routes  string
 
+	// Skip is a text; pipeline.ParseSkip knows it.
+	Skip string
+
 	Unrouted    string // "halt"
 	OnPoison    string // "halt"
 	NullPayload string // "halt"

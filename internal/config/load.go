@@ -77,6 +77,7 @@ func build(p *parser, e *environment) *Config {
 		Unrouted:          p.choice("UNROUTED"),
 		OnPoison:          p.choice("ON_POISON"),
 		NullPayload:       p.choice("NULL_PAYLOAD"),
+		Skip:              p.text("SKIP"),
 		Format:            p.choice("FORMAT"),
 		Headers:           p.list("HEADERS"),
 		MaxInFlightBytes:  p.size("MAX_IN_FLIGHT_BYTES"),

@@ -71,12 +71,12 @@ func TestEverythingSet(t *testing.T) {
 func TestAllFaultsAtOnce(t *testing.T) {
 	noLibpq(t)
 	environ := []string{
-		"OUTBOX_CDC_SLOTT=x", "OUTBOX_CDC_FORMAT=debezium", "OUTBOX_CDC_KAFKA_LINGER=5", "OUTBOX_CDC_SKIP=0/1:1:a",
+		"OUTBOX_CDC_SLOTT=x", "OUTBOX_CDC_FORMAT=debezium", "OUTBOX_CDC_KAFKA_LINGER=5", "OUTBOX_CDC_DEAD_LETTER=a",
 		"OUTBOX_CDC_MAX_EVENT_BYTES=3", "OUTBOX_CDC_SLOT=Bad-Slot", "OUTBOX_CDC_LISTEN_PPROF=yes",
 	}
 	want := []string{
 		"SLOTT: no such setting; the nearest is OUTBOX_CDC_SLOT",
-		"SKIP: not in this version",
+		"DEAD_LETTER: not in this version",
 		"TABLES: required. ",
 		"ROUTES: required. ",
 		"FORMAT: debezium is not in this version; use raw",
@@ -179,7 +179,7 @@ func TestEffective(t *testing.T) {
 			t.Errorf("got %+v, want %+v", got[want.Name], want)
 		}
 	}
-	if _, ok := got["OUTBOX_CDC_SKIP"]; ok {
+	if _, ok := got["OUTBOX_CDC_DEAD_LETTER"]; ok {
 		t.Error("a setting that is not in this version is listed")
 	}
 	if first := c.Effective()[0].Name; first != "OUTBOX_CDC_NAME" {

@@ -66,7 +66,7 @@ type routingSettings struct {
 	OnPoison          choice  `env:"ON_POISON" envDefault:"halt" choices:"halt dead_letter" built:"halt" doc:"What an event does that its destination can never store."`
 	DeadLetter        text    `env:"DEAD_LETTER" later:"true" doc:"Default dead-letter destination."`
 	NullPayload       choice  `env:"NULL_PAYLOAD" envDefault:"halt" choices:"halt tombstone" built:"halt" doc:"What a row without a payload does."`
-	Skip              list    `env:"SKIP" later:"true" doc:"Events that an operator gave up, as LSN:ordinal:event-id."`
+	Skip              list    `env:"SKIP" doc:"Events that are given up, as LSN:ordinal:event-id, separated by commas: all three must be the event's. A halt shows the whole setting for its event."`
 	Format            choice  `env:"FORMAT" envDefault:"raw" choices:"raw envelope debezium cloudevents" built:"raw envelope" doc:"How an event is laid out: 'raw' is the payload's own bytes, 'envelope' a JSON object with the event's columns and the payload. A rule's option format= has its own."`
 	Headers           list    `env:"HEADERS" shown:"all present" doc:"The roles that become headers, such as 'id,type,tenant'; 'headers' are the row's own ones. 'position' and 'source' are always there."`
 	CloudEventsSource text    `env:"CLOUDEVENTS_SOURCE" shown:"/outbox-cdc/NAME" later:"true" doc:"The 'source' attribute, a URI reference."`

@@ -46,6 +46,7 @@ type collector struct {
 	info, state, ready                          *prometheus.Desc
 	rows, transactions, events, bytes, sessions *prometheus.Desc
 	inFlightEvents, inFlightBytes, backpressure *prometheus.Desc
+	routeHalted                                 *prometheus.Desc
 }
 
 func newCollector(src Source, l Labels, b Build) *collector {
@@ -63,6 +64,7 @@ func newCollector(src Source, l Labels, b Build) *collector {
 		events:         desc("events_total", "Events that came to their end, by result.", "route", "sink", "result"),
 		bytes:          desc("event_bytes_total", "Bytes of the values that were stored.", "route"),
 		sessions:       desc("sessions_total", "Replication sessions that have ended, by outcome.", "outcome"),
+		routeHalted:    desc("route_halted", "1 while an event of the route can't be delivered.", "route"),
 		inFlightEvents: desc("in_flight_events", "Records that count against MAX_IN_FLIGHT_EVENTS."),
 		inFlightBytes:  desc("in_flight_bytes", "Bytes that count against MAX_IN_FLIGHT_BYTES."),
 		backpressure:   desc("backpressure_seconds_total", "Time for which reading waited because the window was full."),
@@ -100,8 +102,12 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 			counter(c.events, s.N, r.Name, s.Name, "delivered")
 		}
 		counter(c.events, r.Dropped, r.Name, "", "dropped")
+		counter(c.events, r.Skipped, r.Name, "", "skipped")
+		gauge(c.routeHalted, one(st.HaltedAt(r.Name)), r.Name)
 		counter(c.bytes, r.Bytes, r.Name)
 	}
+	counter(c.events, n.Skipped, "", "", "skipped")
+	gauge(c.routeHalted, one(st.HaltedAt("")), "")
 	gauge(c.inFlightEvents, float64(st.InFlightRecords))
 	gauge(c.inFlightBytes, float64(st.InFlightBytes))
 	ch <- prometheus.MustNewConstMetric(c.backpressure, prometheus.CounterValue, st.Blocked.Seconds())

@@ -24,17 +24,17 @@ type picture struct{}
 func (picture) Status() pipeline.Status {
 	return pipeline.Status{
 		Condition: pipeline.Condition{State: pipeline.StateStreaming}, Ready: true,
-		InFlightRecords: 3, InFlightBytes: 4096, Blocked: 1500 * time.Millisecond,
+		AllHalted: []pipeline.HaltedEvent{{Route: "order.*"}}, InFlightRecords: 3, InFlightBytes: 4096, Blocked: 1500 * time.Millisecond,
 	}
 }
 
 func (picture) Totals() pipeline.Totals {
 	return pipeline.Totals{
-		IgnoredOps: 4, OtherTable: 5, Transactions: 6,
+		IgnoredOps: 4, OtherTable: 5, Transactions: 6, Skipped: 13,
 		Tables:   []pipeline.Count{{Name: "public.outbox", N: 7}},
 		Sessions: []pipeline.Count{{Name: "lost", N: 1}},
 		Routes: []pipeline.RouteTotals{{
-			Name: "order.*", Delivered: []pipeline.Count{{Name: "kafka", N: 8}, {Name: "stdout", N: 9}}, Dropped: 10, Bytes: 11,
+			Name: "order.*", Delivered: []pipeline.Count{{Name: "kafka", N: 8}, {Name: "stdout", N: 9}}, Dropped: 10, Bytes: 11, Skipped: 12,
 		}},
 	}
 }

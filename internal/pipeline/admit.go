@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/outbox-cdc/outbox-cdc/internal/pgrepl"
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
@@ -21,6 +22,9 @@ func (r *reader) admit(ctx context.Context) error {
 	}
 	d := &r.decision
 	arena, err := r.p.cfg.Router.Route(ev, d, r.chunk.arena)
+	if r.givenUp(ev.Position, ev.Field(decoder.RoleID), d.Rule) {
+		return nil
+	}
 	if err != nil {
 		return r.halt(ctx, ev, err)
 	}
@@ -124,20 +128,22 @@ func (r *reader) halt(ctx context.Context, ev *decoder.Event, err error) error {
 	if !errors.As(err, &e) || e.Kind != sink.Poison {
 		return fmt.Errorf("route the event at %v: %w", ev.Position, err)
 	}
-	return r.haltAt(ctx, &HaltedEvent{
-		Position: ev.Position.String(), EventID: clip(string(ev.Field(decoder.RoleID))),
-		Reason: e.Reason, Error: err.Error(), Since: time.Now(),
-	})
+	h := &HaltedEvent{EventID: clip(string(ev.Field(decoder.RoleID))), Reason: e.Reason, Error: err.Error()}
+	if rule := r.decision.Rule; rule != nil {
+		h.Route = rule.Name
+	}
+	return r.haltAt(ctx, ev.Position, h)
 }
 
-func (r *reader) haltAt(ctx context.Context, h *HaltedEvent) error {
+func (r *reader) haltAt(ctx context.Context, pos decoder.Position, h *HaltedEvent) error {
+	h.Position, h.Since = pos.String(), time.Now()
 	if err := r.flush(ctx); err != nil {
 		return err
 	}
 	c := Condition{
 		State: StateHalted, Halted: h,
 		Reason: fmt.Sprintf("event %q at %s can't be delivered: %s", h.EventID, h.Position, h.Error),
-		Remedy: "correct the rules or the configuration and restart; nothing is skipped and nothing after it is confirmed",
+		Remedy: "nothing after it is confirmed; correct the rules or the configuration and restart; " + r.p.skips.remedy(pos, h.EventID, r.p.ledger.Confirmed()),
 	}
 	r.p.condition(c)
 	if r.p.cfg.ExitOnHold {
@@ -153,6 +159,9 @@ func (r *reader) haltAt(ctx context.Context, h *HaltedEvent) error {
 	})
 }
 
+// unread stands for the id of a row that was too large to read.
+const unread = "-"
+
 // oversized looks at the beginning of a message that was too large to buffer.
 func (r *reader) oversized(ctx context.Context, f *pgrepl.Frame) error {
 	ev, err := r.dec.Oversized(f.Data)
@@ -163,16 +172,24 @@ func (r *reader) oversized(ctx context.Context, f *pgrepl.Frame) error {
 		r.p.counters.ignoredOps.Add(1)
 		return nil
 	}
-	return r.haltAt(ctx, &HaltedEvent{
-		Position: ev.Position.String(), EventID: "-", Reason: "row_too_large", Since: time.Now(),
+	if r.gen.resume.skip(ev.Position) || r.givenUp(ev.Position, []byte(unread), nil) {
+		return nil
+	}
+	return r.haltAt(ctx, ev.Position, &HaltedEvent{
+		EventID: unread, Reason: "row_too_large",
 		Error: fmt.Sprintf("a row of table %v is %d bytes long, above OUTBOX_CDC_MAX_EVENT_BYTES (the server's text, in which bytea counts twice)", ev.Table.Name, f.Size),
 	})
 }
 
-// clip bounds text from a row that goes into logs and status.
+// clip bounds text from a row that goes into logs and status. It cuts no
+// character in two.
 func clip(s string) string {
-	if len(s) > 128 {
-		return s[:128] + "..."
+	if len(s) <= 128 {
+		return s
 	}
-	return s
+	n := 128
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
 }

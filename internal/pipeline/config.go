@@ -41,6 +41,8 @@ type Config struct {
 	NewerRows func(ctx context.Context, c *offset.Checkpoint) (offset.NewerRows, error)
 	// AcceptGap is the one gap that the operator has accepted; 0 for none.
 	AcceptGap decoder.LSN
+	// Skip are the events that the operator gave up.
+	Skip []SkipEntry
 	// FromSlot ignores the checkpoint once, so that an operator who rewinds
 	// the slot is obeyed.
 	FromSlot bool

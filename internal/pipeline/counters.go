@@ -16,6 +16,7 @@ type counters struct {
 	ignoredOps   atomic.Int64
 	otherTable   atomic.Int64
 	transactions atomic.Int64
+	skipped      atomic.Int64                        // events without a route
 	delivered    atomic.Int64                        // records, over all routes
 	blocked      atomic.Int64                        // nanoseconds that the reader waited for room
 	sessions     [len(outcomes)]atomic.Int64         // by outcome
@@ -26,6 +27,7 @@ type counters struct {
 type routeCounters struct {
 	delivered []atomic.Int64 // by kind of sink
 	dropped   atomic.Int64
+	skipped   atomic.Int64
 	bytes     atomic.Int64
 }
 
@@ -64,6 +66,7 @@ func outcomeOf(err error) int {
 // Totals are counts since the process started.
 type Totals struct {
 	IgnoredOps, OtherTable, Transactions int64
+	Skipped                              int64   // events without a route; see RouteTotals
 	Tables                               []Count // rows on configured tables
 	Sessions                             []Count // ended sessions by outcome
 	Routes                               []RouteTotals
@@ -80,12 +83,13 @@ type RouteTotals struct {
 	Name           string
 	Delivered      []Count // records by kind of sink
 	Dropped, Bytes int64
+	Skipped        int64 // events that the operator gave up
 }
 
 // Totals reads the counters. They are not of one moment.
 func (p *Pipeline) Totals() Totals {
 	c := &p.counters
-	t := Totals{IgnoredOps: c.ignoredOps.Load(), OtherTable: c.otherTable.Load(), Transactions: c.transactions.Load()}
+	t := Totals{IgnoredOps: c.ignoredOps.Load(), OtherTable: c.otherTable.Load(), Transactions: c.transactions.Load(), Skipped: c.skipped.Load()}
 	for _, name := range p.cfg.Tables.Names() {
 		t.Tables = append(t.Tables, Count{name.String(), c.tables[name].Load()})
 	}
@@ -94,7 +98,7 @@ func (p *Pipeline) Totals() Totals {
 	}
 	for i, r := range p.cfg.Router.Rules() {
 		rc := &c.routes[i]
-		rt := RouteTotals{Name: r.Name, Dropped: rc.dropped.Load(), Bytes: rc.bytes.Load()}
+		rt := RouteTotals{Name: r.Name, Dropped: rc.dropped.Load(), Bytes: rc.bytes.Load(), Skipped: rc.skipped.Load()}
 		for j, kind := range p.kinds {
 			if n := rc.delivered[j].Load(); n > 0 || r.Uses(kind) {
 				rt.Delivered = append(rt.Delivered, Count{kind, n})

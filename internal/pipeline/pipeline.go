@@ -31,6 +31,7 @@ type Pipeline struct {
 	outs    map[string]uint16 // a kind's place among them
 	fanOut  int
 
+	skips    skips
 	counters counters
 	beat     beat
 	cond     conditions
@@ -66,7 +67,7 @@ type Pipeline struct {
 
 // New makes a pipeline. Nothing runs yet.
 func New(cfg Config) (*Pipeline, error) {
-	p := &Pipeline{cfg: cfg, ledger: offset.NewLedger(cfg.Limits), pool: newChunkPool(), fence: newFence(), routes: map[*router.Rule]uint16{}, outs: map[string]uint16{}}
+	p := &Pipeline{cfg: cfg, ledger: offset.NewLedger(cfg.Limits), pool: newChunkPool(), fence: newFence(), routes: map[*router.Rule]uint16{}, outs: map[string]uint16{}, skips: newSkips(cfg.Skip)}
 	rules := cfg.Router.Rules()
 	p.kinds = cfg.Router.Sinks()
 	p.counters.init(cfg.Tables.Names(), len(rules), len(p.kinds))

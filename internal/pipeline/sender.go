@@ -80,7 +80,7 @@ func (g *generation) hand(ctx context.Context, it *item) error {
 // the record meanwhile, and nothing of it is confirmed.
 func (g *generation) waitAt(ctx context.Context, stop <-chan struct{}, it *item, err error) bool {
 	p := g.p
-	c := conditionAt(it, err, p.cfg.Router.Rules()[it.route].Name)
+	c := p.conditionAt(it, err)
 	p.block(c)
 	if p.cfg.ExitOnHold {
 		g.fail(&HoldError{Reason: c.Reason, Remedy: c.Remedy, Err: err})
@@ -99,8 +99,8 @@ func (g *generation) waitAt(ctx context.Context, stop <-chan struct{}, it *item,
 }
 
 // conditionAt describes a record that its destination refuses.
-func conditionAt(it *item, err error, route string) *Condition {
-	pos := string(it.rec.Position)
+func (p *Pipeline) conditionAt(it *item, err error) *Condition {
+	pos, route := string(it.rec.Position), p.cfg.Router.Rules()[it.route].Name
 	c := &Condition{
 		State:  StateHeld,
 		Reason: fmt.Sprintf("route %q can't deliver at %s: %v", route, pos, err),
@@ -114,6 +114,7 @@ func conditionAt(it *item, err error, route string) *Condition {
 		reason = e.Reason
 	}
 	c.State = StateHalted
+	c.Remedy += "; " + p.skips.remedy(it.pos, clip(string(it.id)), p.ledger.Confirmed())
 	c.Halted = &HaltedEvent{
 		Position: pos, EventID: clip(string(it.id)), Route: route,
 		Reason: reason, Error: err.Error(), Since: time.Now(),

@@ -75,6 +75,19 @@ func (c *conditions) current() Condition {
 	return now
 }
 
+// halted lists the events that stop delivery.
+func (c *conditions) halted() (all []HaltedEvent) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sender != nil && c.sender.Halted != nil {
+		all = append(all, *c.sender.Halted)
+	}
+	if c.reader.Halted != nil {
+		all = append(all, *c.reader.Halted)
+	}
+	return all
+}
+
 // beCareful tells that suspects are sent alone, or no longer.
 func (c *conditions) beCareful(careful bool) {
 	c.mu.Lock()

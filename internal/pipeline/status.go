@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
@@ -10,6 +11,10 @@ import (
 // Status is a picture of the pipeline. Any goroutine may ask for one.
 type Status struct {
 	Condition
+	// AllHalted are the events that can't be delivered, in their order: one that
+	// its destination refuses, and one behind it that no rule can route.
+	AllHalted []HaltedEvent
+
 	Ready bool
 	Alive bool
 	// Confirmed is the position up to which everything is stored.
@@ -28,12 +33,19 @@ func (p *Pipeline) Status() Status {
 	records, bytes := p.ledger.InFlight()
 	return Status{
 		Condition: p.cond.current(),
+		AllHalted: p.cond.halted(),
 		Ready:     p.cond.ready(now), Alive: p.beat.alive(now),
 		Confirmed:       p.ledger.Confirmed(),
 		InFlightRecords: records, InFlightBytes: bytes,
 		Blocked: time.Duration(p.counters.blocked.Load()),
 		Session: p.last.Load(),
 	}
+}
+
+// HaltedAt tells whether an event of the rule with this name can't be delivered;
+// "" stands for the events without one.
+func (s *Status) HaltedAt(route string) bool {
+	return slices.ContainsFunc(s.AllHalted, func(h HaltedEvent) bool { return h.Route == route })
 }
 
 // condition sets the reader's condition and logs it when it is a new one.
