@@ -15,10 +15,11 @@ export GOTOOLCHAIN := local
 tool = $(GO) tool -modfile=tools/$(1)/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-quick test-matrix lint fmt race fuzz cover bench image pg clean
+.PHONY: help build demo test test-quick test-matrix lint fmt race fuzz cover bench bench-ratio bench-matrix \
+	bench-latency bench-restart bench-outage image pg clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/outbox-cdc, static
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/outbox-cdc ./cmd/outbox-cdc
@@ -71,6 +72,31 @@ bench: ## the micro benchmarks in PKG (all) ten times over, summed up by benchst
 	@mkdir -p bin
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 $(PKG) | tee bin/bench.txt
 	$(call tool,benchstat) benchstat bin/bench.txt
+
+# Against real servers, see bench/README.md. They need Java 17, Maven and
+# PostgreSQL's client programs; everything else they fetch.
+SCENARIO ?= batch
+ROUNDS   ?= 3
+MIN      ?= 0
+RATE     ?= 1000
+LENGTH   ?= 60
+KILLS    ?= 2
+FREEZE   ?= 30
+
+bench-ratio: ## the connector against pg_recvlogical on one SCENARIO (batch), in turn, ROUNDS (3) times; fails below MIN
+	@bench/ratio.sh "$(SCENARIO)" "$(ROUNDS)" "$(MIN)"
+
+bench-matrix: ## SCENARIOS by PEERS, ROUNDS (3) times
+	@bench/matrix.sh "$(ROUNDS)" "$(or $(SCENARIOS),small batch huge noise)" $(or $(PEERS),floor floor-go debezium outbox-cdc)
+
+bench-latency: ## from COMMIT to the consumer at RATE (1000) rows a second for LENGTH (60) seconds, with PEERS
+	@bench/latency.sh "$(RATE)" "$(LENGTH)" $(or $(PEERS),floor broker outbox-cdc)
+
+bench-restart: ## kill -9 in mid-drain, KILLS (2) times: lost events, duplicates
+	@bench/restart.sh "$(KILLS)" "$(SCENARIO)" $(or $(PEERS),outbox-cdc)
+
+bench-outage: ## a broker that stands still for FREEZE (30) seconds in mid-drain: memory, duplicates, time to catch up
+	@bench/outage.sh "$(FREEZE)" "$(SCENARIO)" $(or $(PEERS),outbox-cdc)
 
 image: ## build the container image; ENGINE="buildah build" or "podman build" work as well
 	$(ENGINE) --build-arg VERSION=$(VERSION) --tag outbox-cdc:$(VERSION) .

@@ -19,7 +19,7 @@ jars() {
   [ "$(cat "$JARS/$name.stamp" 2>/dev/null)" != "$stamp" ] || return 0
   rm -rf "${JARS:?}/$name" "$BENCH_HOME/tmp/$name"; mkdir -p "$BENCH_HOME/tmp/$name"
   cp "$BENCH_DIR/pom/$name.xml" "$BENCH_HOME/tmp/$name/pom.xml"
-  (cd "$BENCH_HOME/tmp/$name" && mvn -q -B "${@/#/-D}" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$JARS/$name") >&2
+  (cd "$BENCH_HOME/tmp/$name" && mvn -q -B -Dstyle.color=never "${@/#/-D}" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$JARS/$name") >&2
   echo "$stamp" > "$JARS/$name.stamp"
   say "$name: $(find "$JARS/$name" -name '*.jar' | wc -l) jars, $(du -sm "$JARS/$name" | cut -f1) MB"
 }
@@ -40,7 +40,7 @@ for name in $(tr ' ' '\n' <<<"$wanted" | sort -u); do
   debezium-server)
     [ -d "$BENCH_HOME/dserver/lib" ] && continue
     say "Debezium Server is 780 MB"
-    (cd "$BENCH_HOME/tmp" && mvn -q -B dependency:copy -Dartifact="io.debezium:debezium-server-dist:$DEBEZIUM_VERSION:tar.gz" -DoutputDirectory="$BENCH_HOME/dist") >&2
+    (cd "$BENCH_HOME/tmp" && mvn -q -B -Dstyle.color=never dependency:copy -Dartifact="io.debezium:debezium-server-dist:$DEBEZIUM_VERSION:tar.gz" -DoutputDirectory="$BENCH_HOME/dist") >&2
     mkdir -p "$BENCH_HOME/dserver"
     tar xzf "$BENCH_HOME/dist/debezium-server-dist-$DEBEZIUM_VERSION.tar.gz" -C "$BENCH_HOME/dserver" --strip-components=1 ;;
   *) die "unknown jars $name" ;;
@@ -68,7 +68,7 @@ fi
 if [ ! -s "$BENCH_HOME/kafka-data/meta.properties" ]; then
   mkdir -p "$BENCH_HOME/kafka-data"
   "$JAVA" -Dlog4j2.configurationFile="$BENCH_DIR/conf/log4j2.properties" -cp "$JARS/kafka/*" \
-    kafka.tools.StorageTool format -t MkU3OEVBNTcwNTJENDM2Qg -c "$BENCH_HOME/server.properties" >&2
+    kafka.tools.StorageTool format -t MkU3OEVBNTcwNTJENDM2Qg -c "$BENCH_HOME/server.properties" >"$RUN/format.log" 2>&1 || { cat "$RUN/format.log" >&2; die "the broker's folder could not be formatted"; }
 fi
 
 cd "$REPO"

@@ -37,33 +37,33 @@ func ratio(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// comparison is a peer against the floor: medians.
+// comparison is a peer against pg_recvlogical: medians.
 type comparison struct {
 	peer             string
 	runs             int
-	rate, floor      float64 // events a second from the start of the process, both
+	rate, limit      float64 // events a second from the start of the process, both
 	stream           float64 // from the first record on
 	cost, rss        float64
 	ratio            float64
-	slowest, fastest float64 // ratio of the peer's extreme runs to the floor's median
+	slowest, fastest float64 // the extreme runs against the limit
 }
 
 func (c comparison) String() string {
-	return fmt.Sprintf("%s: %.0f events/s from process start, %.2f (%.2f-%.2f) of pg_recvlogical's %.0f/s; %.0f/s from the first record; %.1f us/event; peak RSS %.0f MiB; %d valid runs",
-		c.peer, c.rate, c.ratio, c.slowest, c.fastest, c.floor, c.stream, c.cost, c.rss, c.runs)
+	return fmt.Sprintf("%s: %.0f events/s from process start, %.2f (%.2f-%.2f) of pg_recvlogical's %.0f/s; %.0f/s (%.2f) from the first record; %.1f us/event; peak RSS %.0f MiB; %d valid runs",
+		c.peer, c.rate, c.ratio, c.slowest, c.fastest, c.limit, c.stream, c.stream/c.limit, c.cost, c.rss, c.runs)
 }
 
 func compare(runs []drainRun, peer string) (comparison, error) {
-	var floor, rates, streams, costs, peaks []float64
+	var limits, rates, streams, costs, peaks []float64
 	for _, r := range runs {
-		if r.Peer != peer && r.Peer != "floor" {
+		if r.Peer != peer && r.Peer != floor {
 			continue
 		}
 		if !r.valid() {
 			return comparison{}, fmt.Errorf("a run of %s is not valid: %s", r.Peer, r.fault())
 		}
-		if r.Peer == "floor" {
-			floor = append(floor, float64(r.Drain.RateStart))
+		if r.Peer == floor {
+			limits = append(limits, float64(r.Drain.RateStart))
 			continue
 		}
 		rates = append(rates, float64(r.Drain.RateStart))
@@ -71,13 +71,13 @@ func compare(runs []drainRun, peer string) (comparison, error) {
 		costs = append(costs, r.Drain.CostStart)
 		peaks = append(peaks, float64(r.Drain.PeakRSS["connector"]))
 	}
-	if len(floor) == 0 || len(rates) == 0 {
+	if len(limits) == 0 || len(rates) == 0 {
 		return comparison{}, errors.New("the series needs runs of both")
 	}
 	c := comparison{
-		peer: peer, runs: len(rates), rate: median(rates), floor: median(floor), stream: median(streams),
+		peer: peer, runs: len(rates), rate: median(rates), limit: median(limits), stream: median(streams),
 		cost: median(costs), rss: slices.Max(peaks),
 	}
-	c.ratio, c.slowest, c.fastest = c.rate/c.floor, slices.Min(rates)/c.floor, slices.Max(rates)/c.floor
+	c.ratio, c.slowest, c.fastest = c.rate/c.limit, slices.Min(rates)/c.limit, slices.Max(rates)/c.limit
 	return c, nil
 }
