@@ -1,6 +1,7 @@
 # The same commands for people and for CI. `make help` lists them.
-# All of it runs as root and as an ordinary user, needs Go and nothing else, and
-# starts its own PostgreSQL servers (fetched on first use, then cached).
+# All of it runs as root and as an ordinary user, needs Go and nothing else (but
+# for bench-*), and starts its own PostgreSQL servers (fetched on first use, then
+# cached).
 
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
@@ -16,7 +17,7 @@ tool = $(GO) tool -modfile=tools/$(1)/go.mod
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test test-quick test-matrix lint fmt race fuzz cover bench bench-ratio bench-matrix \
-	bench-latency bench-restart bench-outage image pg clean
+	bench-latency bench-restart bench-outage bench-report image pg clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +98,9 @@ bench-restart: ## kill -9 in mid-drain, KILLS (2) times: lost events, duplicates
 
 bench-outage: ## a broker that stands still for FREEZE (30) seconds in mid-drain: memory, duplicates, time to catch up
 	@bench/outage.sh "$(FREEZE)" "$(SCENARIO)" $(or $(PEERS),outbox-cdc)
+
+bench-report: ## the tables of all that was measured
+	@bench/report.sh
 
 image: ## build the container image; ENGINE="buildah build" or "podman build" work as well
 	$(ENGINE) --build-arg VERSION=$(VERSION) --tag outbox-cdc:$(VERSION) .

@@ -34,4 +34,4 @@ for peer in "$@"; do
   drop_slot "$SLOT"
   save latency "$(printf '{"peer":"%s","label":"%s","compression":"%s","rate":%s,"seconds":%s,"result":%s}' "$peer" "$LABEL" "$COMPRESSION" "$rate" "$seconds" "$result")" >/dev/null
 done
-"$BT" report -dir "$OUT"
+"$BT" report -dir "$OUT" latency

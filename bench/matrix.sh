@@ -16,5 +16,5 @@ for scenario in $scenarios; do
     done
   done
 done
-"$BT" report -dir "$OUT"
+"$BT" report -dir "$OUT" drain
 exit $bad

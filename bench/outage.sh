@@ -19,10 +19,11 @@ for peer in "$@"; do
   kill -CONT "$(kafka_pid)"; t0=$(now_ns)
   result=$(watching -n "$N" -settle 8s -t0 "$t0") || { result='{"error":"it did not reach the end"}'; bad=1; }
   peer_stop
-  verdict=$("$BT" verify -brokers "$BROKERS" -topic "$TOPIC" -n "$N")
+  verdict=$("$BT" verify -kept -brokers "$BROKERS" -topic "$TOPIC" -n "$N") || bad=1
+  [ -n "$verdict" ] || die "the topic could not be read"
   drop_slot "$SLOT"
   save outage "$(printf '{"peer":"%s","label":"%s","compression":"%s","scenario":"%s","n":%s,"frozen_at":%s,"frozen_s":%s,"drain":%s,"verify":%s}' \
     "$peer" "$LABEL" "$COMPRESSION" "$SCENARIO" "$N" "$at" "$seconds" "$result" "$verdict")" >/dev/null
 done
-"$BT" report -dir "$OUT"
+"$BT" report -dir "$OUT" outage
 exit $bad

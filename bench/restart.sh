@@ -21,10 +21,11 @@ for peer in "$@"; do
   result=$(watching -n "$N" -settle 8s -t0 "$t0") || { result='{"error":"it did not reach the end"}'; bad=1; }
   confirmed=$(sql -c "select confirmed_flush_lsn >= '$END_LSN' from pg_replication_slots where slot_name = '$SLOT'")
   peer_stop
-  verdict=$("$BT" verify -brokers "$BROKERS" -topic "$TOPIC" -n "$N")
+  verdict=$("$BT" verify -kept -brokers "$BROKERS" -topic "$TOPIC" -n "$N") || bad=1
+  [ -n "$verdict" ] || die "the topic could not be read"
   drop_slot "$SLOT"
   save restart "$(printf '{"peer":"%s","label":"%s","compression":"%s","scenario":"%s","n":%s,"killed_at":"%s","confirmed_all":%s,"drain":%s,"verify":%s}' \
     "$peer" "$LABEL" "$COMPRESSION" "$SCENARIO" "$N" "${marks# }" "$([ "$confirmed" = t ] && echo true || echo false)" "$result" "$verdict")" >/dev/null
 done
-"$BT" report -dir "$OUT"
+"$BT" report -dir "$OUT" restart
 exit $bad

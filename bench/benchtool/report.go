@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// report prints every series in a folder as a Markdown table.
+// report prints the series of a folder as Markdown tables: those that are named,
+// or all.
 func report(ctx context.Context, args []string, out io.Writer) error {
 	f := newFlags("report")
 	dir := f.String("dir", ".", "folder of the series")
@@ -21,12 +22,21 @@ func report(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer cancel()
-	return errors.Join(
-		section(out, "Drain", filepath.Join(*dir, "drain.jsonl"), drainTable),
-		section(out, "Latency", filepath.Join(*dir, "latency.jsonl"), latencyTable),
-		section(out, "kill -9 in mid-drain", filepath.Join(*dir, "restart.jsonl"), restartTable),
-		section(out, "Broker frozen in mid-drain", filepath.Join(*dir, "outage.jsonl"), outageTable),
-	)
+	sections := []struct {
+		name  string
+		print func(path string) error
+	}{
+		{"drain", func(path string) error { return section(out, "Drain", path, drainTable) }},
+		{"latency", func(path string) error { return section(out, "Latency", path, latencyTable) }},
+		{"restart", func(path string) error { return section(out, "kill -9 in mid-drain", path, restartTable) }},
+		{"outage", func(path string) error { return section(out, "Broker frozen in mid-drain", path, outageTable) }},
+	}
+	for _, s := range sections {
+		if f.NArg() == 0 || slices.Contains(f.Args(), s.name) {
+			err = errors.Join(err, s.print(filepath.Join(*dir, s.name+".jsonl")))
+		}
+	}
+	return err
 }
 
 // section prints one series; nothing where there is none.

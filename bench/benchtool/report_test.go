@@ -62,6 +62,10 @@ func TestReport(t *testing.T) {
 	if i, j := strings.Index(out.String(), "| broken"), strings.Index(out.String(), "| ours"); i > j {
 		t.Error("the rows are not sorted")
 	}
+	out.Reset()
+	if err := report(t.Context(), []string{"-dir", dir, "outage"}, &out); err != nil || !strings.HasPrefix(out.String(), "### Broker") {
+		t.Errorf("only the outage: %v, %s", err, out.String())
+	}
 }
 
 func TestReportNamesABadLine(t *testing.T) {

@@ -9,12 +9,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// verify reads the whole topic and compares it with ids 1 to n.
+// verify reads the whole topic and compares it with ids 1 to n. What it finds is
+// its result; with -kept it also fails when a promise is broken.
 func verify(ctx context.Context, args []string, out io.Writer) error {
 	var k kafkaFlags
 	f := newFlags("verify")
 	k.register(f)
 	n := f.Int64("n", 0, "rows that were loaded")
+	kept := f.Bool("kept", false, "fail if anything but duplicates is wrong")
 	ctx, cancel, err := f.parse(ctx, args)
 	if err != nil {
 		return err
@@ -51,5 +53,11 @@ func verify(ctx context.Context, args []string, out io.Writer) error {
 			result.TopicBytes += p.Size
 		}
 	})
-	return emit(out, result)
+	if err := emit(out, result); err != nil {
+		return err
+	}
+	if *kept && !result.kept() {
+		return fmt.Errorf("%s does not hold what was loaded", k.topic)
+	}
+	return nil
 }
