@@ -8,6 +8,7 @@ set -euo pipefail
 rate=${1:?rate} seconds=${2:?seconds}; shift 2
 connectors=(); for peer in "$@"; do case $peer in floor|broker) ;; *) connectors+=("$peer") ;; esac; done
 session "${connectors[@]}"
+bad=0
 measure() {
   "$BT" latency -brokers "$BROKERS" -topic "$TOPIC" -dsn "$DSN" -slot "$SLOT" -pub "$PUB" -rate "$rate" -duration "${seconds}s" "$@"
 }
@@ -32,6 +33,8 @@ for peer in "$@"; do
     peer_stop ;;
   esac
   drop_slot "$SLOT"
+  case $result in *'"missing":0,'*) ;; *) say "$peer lost events"; bad=1 ;; esac
   save latency "$(printf '{"peer":"%s","label":"%s","compression":"%s","rate":%s,"seconds":%s,"result":%s}' "$peer" "$LABEL" "$COMPRESSION" "$rate" "$seconds" "$result")" >/dev/null
 done
 "$BT" report -dir "$OUT" latency
+exit $bad

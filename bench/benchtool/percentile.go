@@ -30,8 +30,7 @@ func spreadOf(samples []float64) spread {
 // percentile is the smallest sample that at least the share p of all does not
 // exceed (nearest rank). The samples are sorted and not empty.
 func percentile(sorted []float64, p float64) float64 {
-	// 0.999 * 1000 is a little more than 999 in floating point.
-	rank := int(math.Ceil(p*float64(len(sorted)) - 1e-9))
+	rank := int(math.Ceil(p * float64(len(sorted))))
 	return sorted[max(rank, 1)-1]
 }
 
