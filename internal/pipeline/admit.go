@@ -172,7 +172,7 @@ func (r *reader) oversized(ctx context.Context, f *pgrepl.Frame) error {
 		r.p.counters.ignoredOps.Add(1)
 		return nil
 	}
-	if r.gen.resume.skip(ev.Position) || r.givenUp(ev.Position, []byte(unread), nil) {
+	if r.givenUp(ev.Position, []byte(unread), nil) {
 		return nil
 	}
 	return r.haltAt(ctx, ev.Position, &HaltedEvent{

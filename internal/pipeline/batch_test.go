@@ -13,15 +13,15 @@ import (
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
 
-// cluster is a destination with two partitions that stores batches, or refuses
-// them whole. It outlives its sinks.
+// cluster is two topics of two partitions, which store batches, or refuse them
+// whole. It outlives its sinks.
 type cluster struct {
 	batch int // records in one
 	kind  sink.Kind
 	p     *Pipeline
 
 	mu     sync.Mutex
-	bad    map[string]bool // event ids
+	bad    map[string]bool // event ids that the topic orders refuses
 	heavy  map[string]bool // of which a batch may hold one
 	stored []string
 	opened int
@@ -49,7 +49,7 @@ type batchSink struct {
 	c          *cluster
 	results    sink.Results
 	failure    error             // guarded by c.mu
-	held       [2][]*sink.Record // guarded by c.mu
+	held       [4][]*sink.Record // guarded by c.mu
 	stop, done chan struct{}
 }
 
@@ -63,7 +63,7 @@ func (s *batchSink) Send(_ context.Context, r *sink.Record) error {
 	if pos, err := decoder.ParsePosition(string(r.Position)); err != nil || endOf(pos.Commit) <= s.c.p.ledger.Confirmed() {
 		s.c.faults = append(s.c.faults, fmt.Sprintf("%s is sent at %s, which is confirmed", id, r.Position))
 	}
-	part := int(r.Key[len(r.Key)-1]) % len(s.held)
+	part := int(r.Key[len(r.Key)-1])%2 + 2*(len(r.Destination)%2)
 	s.held[part] = append(s.held[part], r)
 	return nil
 }
@@ -86,15 +86,15 @@ func (s *batchSink) run() {
 // flush gives results for one batch of each partition; it is false when nothing
 // is left.
 func (s *batchSink) flush() bool {
-	any := false
+	found := false
 	for part := range s.held {
 		records, err := s.take(part)
 		for _, r := range records {
 			s.results(r, err)
-			any = true
+			found = true
 		}
 	}
-	return any
+	return found
 }
 
 func (s *batchSink) take(part int) ([]*sink.Record, error) {
@@ -104,7 +104,7 @@ func (s *batchSink) take(part int) ([]*sink.Record, error) {
 	batch := all[:min(len(all), s.c.batch)]
 	bad, heavy := false, 0
 	for _, r := range batch {
-		bad = bad || s.c.bad[idOf(r)]
+		bad = bad || s.c.bad[idOf(r)] && r.Destination == "orders"
 		if s.c.heavy[idOf(r)] {
 			heavy++
 		}
@@ -116,7 +116,7 @@ func (s *batchSink) take(part int) ([]*sink.Record, error) {
 	}
 	s.held[part] = all[len(batch):]
 	for _, r := range batch {
-		s.c.stored = append(s.c.stored, idOf(r)+"/"+string(r.Key))
+		s.c.stored = append(s.c.stored, idOf(r)+"/"+r.Destination+":"+string(r.Key))
 	}
 	return batch, nil
 }

@@ -72,7 +72,7 @@ func New(cfg Config) (*Pipeline, error) {
 	p.kinds = cfg.Router.Sinks()
 	p.counters.init(cfg.Tables.Names(), len(rules), len(p.kinds))
 	for i, kind := range p.kinds {
-		p.outs[kind] = uint16(i) //nolint:gosec // G115: a handful
+		p.outs[kind] = uint16(i)
 	}
 	for i, r := range rules {
 		p.routes[r] = uint16(i)

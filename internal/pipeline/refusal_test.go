@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/outbox-cdc/outbox-cdc/pkg/router"
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
 
@@ -18,12 +20,14 @@ type workload struct {
 	sizes []int // rows of each transaction
 	bad   []int // rows, in order
 	heavy []int
+	fan   int // destinations
 	batch int
 	limit int64
 	kind  sink.Kind
 }
 
-func rowOf(n int) string { return fmt.Sprintf("e%d/k%d", n, n%3) }
+// topics are where the rule sends every row; a workload uses the first ones.
+var topics = []string{"orders", "audit"}
 
 // at is where the transaction of a row commits.
 func (w workload) at(row int) lsn {
@@ -36,6 +40,7 @@ func (w workload) at(row int) lsn {
 
 // feed serves every session from where it starts.
 func (w workload) feed(t *testing.T, r *rig) {
+	t.Helper()
 	for {
 		select {
 		case <-t.Context().Done():
@@ -61,6 +66,7 @@ func (w workload) feed(t *testing.T, r *rig) {
 // deliver runs the workload, mends one refused row after the other, and returns
 // what was wrong.
 func (w workload) deliver(t *testing.T) (faults []string) {
+	t.Helper()
 	c := &cluster{batch: w.batch, kind: w.kind, bad: map[string]bool{}, heavy: map[string]bool{}}
 	var rows []string
 	total := 0
@@ -68,7 +74,13 @@ func (w workload) deliver(t *testing.T) (faults []string) {
 		total += n
 	}
 	for n := range total {
-		rows = append(rows, rowOf(n))
+		for _, topic := range topics[:w.fan] {
+			rows = append(rows, fmt.Sprintf("e%d/%s:k%d", n, topic, n%3))
+		}
+	}
+	rules, err := router.New("order -> kafka:" + strings.Join(topics[:w.fan], ", kafka:"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, n := range w.bad {
 		c.bad[fmt.Sprintf("e%d", n)] = true
@@ -80,6 +92,7 @@ func (w workload) deliver(t *testing.T) (faults []string) {
 		ready := make(chan struct{})
 		r := start(t, func(cfg *Config) {
 			cfg.Limits.Records, cfg.HoldRetry, cfg.BackoffMax, cfg.Log = w.limit, time.Second, time.Second, slog.New(slog.DiscardHandler)
+			cfg.Router = rules
 			cfg.OpenSinks = func(results sink.Results) (map[string]sink.Sink, error) {
 				<-ready
 				return c.open(results)
@@ -95,7 +108,7 @@ func (w workload) deliver(t *testing.T) (faults []string) {
 			if st.State != StateHalted || st.Halted == nil || st.Halted.EventID != fmt.Sprintf("e%d", n) || st.Halted.Route != "order" {
 				fault("state %s (%s) at %+v, want halted at e%d", st.State, st.Reason, st.Halted, n)
 			}
-			if !c.has(rows[:n]) {
+			if !c.has(rows[:n*w.fan]) {
 				fault("not all before e%d are stored", n)
 			}
 			if flush := r.server.lastStatus().Flush; flush >= w.at(n) {
@@ -125,6 +138,7 @@ func TestRefusedBatches(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := workload{
 			sizes: rapid.SliceOfN(rapid.IntRange(1, 40), 1, 4).Draw(rt, "sizes"),
+			fan:   rapid.IntRange(1, len(topics)).Draw(rt, "fan"),
 			batch: rapid.IntRange(1, 12).Draw(rt, "batch"),
 			limit: rapid.Int64Range(2, 60).Draw(rt, "limit"),
 			kind:  rapid.SampledFrom([]sink.Kind{sink.Poison, sink.Fatal}).Draw(rt, "kind"),

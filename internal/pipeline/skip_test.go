@@ -19,7 +19,9 @@ import (
 )
 
 func TestParseSkip(t *testing.T) {
-	at := func(commit decoder.LSN, n uint64) decoder.Position { return decoder.Position{Commit: commit, Ordinal: n} }
+	at := func(commit decoder.LSN, n uint64) decoder.Position {
+		return decoder.Position{Commit: commit, Ordinal: n}
+	}
 	got, err := ParseSkip("0/3E8:2:order-17, 00000000/000003E8:0000000003: ,0/7D0:1:urn:x:y%2C%25,0/7D0:1:urn:x:y%2C%25,16/0:1:-")
 	want := []SkipEntry{{at(1000, 2), "order-17"}, {at(1000, 3), ""}, {at(2000, 1), "urn:x:y,%"}, {at(0x16<<32, 1), "-"}}
 	if err != nil || !slices.Equal(got, want) {
@@ -35,6 +37,19 @@ func TestParseSkip(t *testing.T) {
 	}
 	if _, err := ParseSkip("0/1:1:a,nonsense,0/1;2:b,0/2:1:%"); err == nil || strings.Count(err.Error(), "\n") != 2 {
 		t.Errorf("three faults gave %v", err)
+	}
+}
+
+// The entries of what is confirmed are left out, and one for the same position.
+func TestRemedyHasWhatIsStillNeeded(t *testing.T) {
+	old, err := ParseSkip("0/64:1:a,0/C8:1:b,0/12C:1:c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSkips(old)
+	got := s.remedy(decoder.Position{Commit: 300, Ordinal: 1}, "d", 108)
+	if want := "OUTBOX_CDC_SKIP=00000000/000000C8:0000000001:b,00000000/0000012C:0000000001:d"; !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
@@ -64,7 +79,11 @@ var oddIDs = [2]string{"it's, 100%\nä", strings.Repeat("ä", 63) + "x" + string
 // giveUp serves events that can't be delivered, for any reason, in two
 // transactions, and restarts with what each halt says, until all is confirmed.
 func TestHaltSaysHowToSkip(t *testing.T) {
-	serve := func(src *fakeSource) {
+	serve := func(src *fakeSource, from decoder.LSN) {
+		if from >= endOf(1000) {
+			src.transaction(2000, row(4), insert(outboxOID, "-", "no.such.rule", "k"), row(5))
+			return
+		}
 		src.send(begin(1000), relation(outboxOID, "outbox"), row(1))
 		src.send(insert(outboxOID, "e2", "no.such.rule", "k"), insert(outboxOID, "", "order", "k"), row(3))
 		src.frames <- pgrepl.Frame{Kind: pgrepl.FrameTooLarge, Data: insert(outboxOID, "big", "order", "k"), Size: 99_000_000}
@@ -72,7 +91,7 @@ func TestHaltSaysHowToSkip(t *testing.T) {
 		src.transaction(2000, row(4), insert(outboxOID, "-", "no.such.rule", "k"), row(5))
 	}
 	var skip []SkipEntry
-	halts := 0
+	halts, confirmed := 0, decoder.LSN(0)
 	for done := false; !done && halts < 10; {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
@@ -86,13 +105,15 @@ func TestHaltSaysHowToSkip(t *testing.T) {
 					return nil
 				}
 			})
-			serve(r.session())
+			serve(r.session(), confirmed)
 			settle(2 * time.Minute)
 			st := r.p.Status()
 			if done = st.State == StateStreaming; done {
-				wantIDs(t, out, "e1", "e3", "e4", "e5")
 				r.wantFlush(endOf(2000))
-			} else {
+			} else if confirmed = r.server.lastStatus().Flush; confirmed >= endOf(1000) {
+				wantIDs(t, out, "e1", "e3", "e4")
+			}
+			if !done {
 				halts++
 				_, line, _ := strings.Cut(st.Remedy, "OUTBOX_CDC_SKIP=")
 				var err error
@@ -101,12 +122,10 @@ func TestHaltSaysHowToSkip(t *testing.T) {
 				}
 			}
 			n := r.p.Totals()
-			if n.Skipped+n.Routes[0].Skipped != int64(halts) && done {
-				t.Errorf("%d and %d are counted, want %d", n.Skipped, n.Routes[0].Skipped, halts)
-			}
+			skipped := int(n.Skipped + n.Routes[0].Skipped)
 			r.end()
-			if got := strings.Count(log.String(), "the event is skipped"); done && got != halts || strings.Contains(log.String(), "payload of") {
-				t.Errorf("the log tells of %d events:\n%s", got, log.String())
+			if got := strings.Count(log.String(), "the event is skipped"); got != skipped || !done && skipped < len(skip)-1 || strings.Contains(log.String(), "payload of") {
+				t.Errorf("the log tells of %d events, %d are counted, %d of %v:\n%s", got, skipped, len(skip), skip, log.String())
 			}
 		})
 	}

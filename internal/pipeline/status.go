@@ -64,7 +64,7 @@ func (p *Pipeline) condition(c Condition) {
 	case c.State == StateHeld || c.State == StateHalted:
 		p.cfg.Log.Error("delivery has stopped", args...)
 	case c.State == StateConnecting && c.Reason != "":
-		p.cfg.Log.Warn("the stream is lost; connecting again", args...)
+		p.cfg.Log.Warn("the stream has ended and is started again", args...)
 	default:
 		p.cfg.Log.Info("state", args...)
 	}

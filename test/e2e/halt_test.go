@@ -65,7 +65,7 @@ func TestNoID(t *testing.T) {
 }
 
 // TestTooLargeForTheTopic: the broker's limit is known and named; what came
-// before the event is stored.
+// before the event is stored. Raised, it is noticed without a restart.
 func TestTooLargeForTheTopic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, 1)
@@ -81,6 +81,14 @@ func TestTooLargeForTheTopic(t *testing.T) {
 	// The stop does not wait for what only an operator can mend.
 	if took := c.stop(); took > 5*time.Second {
 		t.Errorf("the stop took %v", took)
+	}
+	c = start(t, r.settings)
+	c.state("halted")
+	r.alter(topic, "max.message.bytes", "4000000")
+	c.state("streaming")
+	r.settle()
+	if all := byID(t, r.records(topic)); len(all) != 12 || len(all["big"].value) < 1_900_000 {
+		t.Errorf("%d records, %d bytes in the large one", len(all), len(all["big"].value))
 	}
 }
 

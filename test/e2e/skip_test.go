@@ -165,3 +165,23 @@ func TestSkipInAFanOut(t *testing.T) {
 		t.Errorf("%d records where it was refused, want 10", len(all))
 	}
 }
+
+// TestTopicLimitLowered: batches that the topic took a moment ago are refused,
+// and none of their records is at fault.
+func TestTopicLimitLowered(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, 1)
+	s := r.settings.with(settings{"KAFKA_COMPRESSION": "none"})
+	c := startReady(t, s)
+	w := r.watch()
+	r.insert(1, 100, "a", "b")
+	r.settle()
+	r.alter(topic, "max.message.bytes", "2000")
+	r.insert(101, 1100, "a", "b")
+	r.settle()
+	c.state("streaming")
+	if c.log.find("a destination refused records together, which says nothing of each; they are sent again one at a time") == nil {
+		t.Error("no batch was refused")
+	}
+	r.verify(w, allowed{})
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
@@ -23,6 +24,20 @@ type record struct {
 	offset    int64
 	commit    decoder.LSN
 	ordinal   uint64
+}
+
+// alter changes a setting of the topic, as an operator does.
+func (r *rig) alter(topic, name, value string) {
+	r.tb.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(r.cluster.ListenAddrs()...))
+	if err != nil {
+		r.tb.Fatal(err)
+	}
+	defer client.Close()
+	answers, err := kadm.NewClient(client).AlterTopicConfigs(r.tb.Context(), []kadm.AlterConfig{{Name: name, Value: &value}}, topic)
+	if err != nil || answers[0].Err != nil {
+		r.tb.Fatal(err, answers)
+	}
 }
 
 // ends are the offsets behind the last record of each partition.
