@@ -17,4 +17,4 @@ for scenario in $scenarios; do
   done
 done
 "$BT" report -dir "$OUT" drain
-exit $bad
+[ $bad = 0 ] || exit 3 # not every run is valid

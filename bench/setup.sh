@@ -13,13 +13,17 @@ need "$JAVA" mvn -- "install Java 17 or later and Maven (Debian and Ubuntu: defa
 need go unzip xz tar setpriv -- "install it"
 [ "$(uname -s)" = Linux ] || die "the kit reads /proc and needs Linux"
 
+maven() { # quiet unless it fails
+  mvn -q -B "$@" >"$BENCH_HOME/tmp/mvn.log" 2>&1 || { cat "$BENCH_HOME/tmp/mvn.log" >&2; die "Maven could not fetch it"; }
+}
+
 # jars NAME KEY=VALUE...: what pom/NAME.xml names, with all it needs, into $JARS/NAME.
 jars() {
   local name=$1 stamp="$*"; shift
   [ "$(cat "$JARS/$name.stamp" 2>/dev/null)" != "$stamp" ] || return 0
   rm -rf "${JARS:?}/$name" "$BENCH_HOME/tmp/$name"; mkdir -p "$BENCH_HOME/tmp/$name"
   cp "$BENCH_DIR/pom/$name.xml" "$BENCH_HOME/tmp/$name/pom.xml"
-  (cd "$BENCH_HOME/tmp/$name" && mvn -q -B -Dstyle.color=never "${@/#/-D}" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$JARS/$name") >&2
+  (cd "$BENCH_HOME/tmp/$name" && maven "${@/#/-D}" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$JARS/$name")
   echo "$stamp" > "$JARS/$name.stamp"
   say "$name: $(find "$JARS/$name" -name '*.jar' | wc -l) jars, $(du -sm "$JARS/$name" | cut -f1) MB"
 }
@@ -40,7 +44,7 @@ for name in $(tr ' ' '\n' <<<"$wanted" | sort -u); do
   debezium-server)
     [ -d "$BENCH_HOME/dserver/lib" ] && continue
     say "Debezium Server is 780 MB"
-    (cd "$BENCH_HOME/tmp" && mvn -q -B -Dstyle.color=never dependency:copy -Dartifact="io.debezium:debezium-server-dist:$DEBEZIUM_VERSION:tar.gz" -DoutputDirectory="$BENCH_HOME/dist") >&2
+    (cd "$BENCH_HOME/tmp" && maven dependency:copy -Dartifact="io.debezium:debezium-server-dist:$DEBEZIUM_VERSION:tar.gz" -DoutputDirectory="$BENCH_HOME/dist")
     mkdir -p "$BENCH_HOME/dserver"
     tar xzf "$BENCH_HOME/dist/debezium-server-dist-$DEBEZIUM_VERSION.tar.gz" -C "$BENCH_HOME/dserver" --strip-components=1 ;;
   *) die "unknown jars $name" ;;
