@@ -52,7 +52,7 @@ func (g *generation) alone(ctx context.Context, stop <-chan struct{}, it *item) 
 }
 
 // lone sends one record as soon as nothing is in flight, and gives its result.
-func (g *generation) lone(ctx context.Context, stop <-chan struct{}, it *item) (err error, ok bool) { //nolint:staticcheck // the error is a value here
+func (g *generation) lone(ctx context.Context, stop <-chan struct{}, it *item) (err error, ok bool) {
 	if _, ok := g.flight.empty(ctx); !ok {
 		return nil, false
 	}

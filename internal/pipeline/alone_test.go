@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"errors"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -204,6 +205,23 @@ func TestUnknownFailureHaltsAfterThree(t *testing.T) {
 			out = <-r.sinks
 			r.session()
 		}
+		r.end()
+	})
+}
+
+// Positions of an old history suspect nothing in a new one.
+func TestSuspectsEndWithTheirHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, out := refusedTogether(t, nil)
+		wantSent(t, out, "e0")
+		r.holds.Store(false)
+		r.server.change(func(s *fakeServer) { s.info.Timeline, s.info.SlotConfirmed = 2, 500 })
+		r.server.session.cut(io.EOF)
+		settle(time.Minute)
+		r.session().transaction(1000, row(1), row(2))
+		settle(time.Second)
+		r.wantState(StateStreaming)
+		r.wantFlush(endOf(1000))
 		r.end()
 	})
 }

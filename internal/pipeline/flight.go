@@ -51,7 +51,7 @@ func (f *flight) alone(lone bool) {
 
 // empty waits until nothing is in flight, and gives the lone one's result. It
 // is false when ctx ends first.
-func (f *flight) empty(ctx context.Context) (err error, ok bool) { //nolint:staticcheck // the error is a value here
+func (f *flight) empty(ctx context.Context) (err error, ok bool) {
 	for {
 		f.mu.Lock()
 		n, err := f.n, f.err
