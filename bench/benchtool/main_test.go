@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pool.Main(m)) }
 
 func TestRunExitCodes(t *testing.T) {
 	for _, test := range []struct {
