@@ -1,42 +1,74 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
 
 // A sink may refuse records together, and one that has refused any is done. Such
 // an answer says nothing of each record. So everything is sent again from the
-// confirmed position, the refused ones alone: what is refused then is refused
-// for its own sake, and holds in its place until the destination is mended, or
-// the operator gives it up.
+// confirmed position, and the refused ones in groups, while nothing else is in
+// flight: what is refused again is halved, until it is refused alone and thereby
+// for its own sake. That one holds in its place until the destination is mended,
+// or the operator gives it up. (All of them alone would take a round trip each,
+// and a window may hold many thousands.)
 
-// alone sends a suspect while nothing else is in flight, and waits for its
-// result. It is false when nothing may be sent any more.
+// suspectsAt is how many records at the beginning of s are suspects. They are
+// sent as one group.
+func (g *generation) suspectsAt(s span) (n int) {
+	if g.careful {
+		for n < len(s) && g.p.suspects.has(s[n].pos) {
+			n++
+		}
+	}
+	return n
+}
+
+// probe sends a group of suspects. It is false when nothing may be sent any more.
+func (g *generation) probe(ctx context.Context, stop <-chan struct{}, group []*item) bool {
+	if len(group) == 1 {
+		return g.alone(ctx, stop, group[0])
+	}
+	failed, err, ok := g.try(ctx, stop, group)
+	switch {
+	case !ok:
+		return false
+	case len(failed) == 0:
+		return true
+	case !refuses(err):
+		g.fail(err)
+		return false
+	}
+	if !g.replaceSinks(ctx) {
+		return false
+	}
+	half := (len(failed) + 1) / 2
+	return g.probe(ctx, stop, failed[:half]) && (half == len(failed) || g.probe(ctx, stop, failed[half:]))
+}
+
+// alone sends a suspect until it is stored.
 func (g *generation) alone(ctx context.Context, stop <-chan struct{}, it *item) bool {
-	pos, at := it.pos, string(it.rec.Position) // once it is stored, it is not ours to read
+	at := string(it.rec.Position) // once it is stored, it is not ours to read
 	held := false
 	retry := backoff{limit: g.p.cfg.BackoffMax}
-	g.p.cond.beCareful(true)
 	for try := 1; ; try++ {
-		err, ok := g.lone(ctx, stop, it)
+		failed, err, ok := g.try(ctx, stop, []*item{it})
 		switch {
 		case !ok:
 			return false
-		case err == nil:
+		case len(failed) == 0:
 			if held {
 				g.goOn(at)
 			}
-			g.p.cond.beCareful(g.p.suspects.ahead(pos))
 			return true
-		}
-		switch kind := sink.KindOf(err); {
-		case kind == sink.Retriable, kind == sink.Config: // not about the record
+		case !refuses(err):
 			g.fail(err)
 			return false
-		case kind == sink.Fatal && try < unknownLimit:
+		case sink.KindOf(err) == sink.Fatal && try < unknownLimit:
 			g.p.cfg.Log.Warn("a destination failed with a record that was sent alone; it is sent again", "position", at, "error", err)
 			pause(ctx, retry.next())
 		default:
@@ -51,19 +83,24 @@ func (g *generation) alone(ctx context.Context, stop <-chan struct{}, it *item) 
 	}
 }
 
-// lone sends one record as soon as nothing is in flight, and gives its result.
-func (g *generation) lone(ctx context.Context, stop <-chan struct{}, it *item) (err error, ok bool) {
-	if _, ok := g.flight.empty(ctx); !ok {
-		return nil, false
+// try sends a group as soon as nothing is in flight, and gives what has failed,
+// in order.
+func (g *generation) try(ctx context.Context, stop <-chan struct{}, group []*item) (failed []*item, err error, ok bool) {
+	if !g.flight.empty(ctx) {
+		return nil, nil, false
 	}
-	g.flight.alone(true)
-	if !g.sendOne(ctx, stop, it) {
-		return nil, false
+	g.flight.probe()
+	for _, it := range group {
+		if !g.sendOne(ctx, stop, it) {
+			return nil, nil, false
+		}
 	}
-	if err, ok = g.flight.empty(ctx); ok {
-		g.flight.alone(false)
+	if !g.flight.empty(ctx) {
+		return nil, nil, false
 	}
-	return err, ok
+	failed, err = g.flight.probed()
+	slices.SortFunc(failed, func(a, b *item) int { return cmp.Or(a.pos.Compare(b.pos), cmp.Compare(a.out, b.out)) })
+	return failed, err, true
 }
 
 // replaceSinks makes new ones in place of those of which one is done. Nothing is

@@ -60,19 +60,37 @@ func wantSent(t *testing.T, s *fakeSink, want ...string) {
 	}
 }
 
-// What was refused together goes out one at a time, the rest as ever.
-func TestSuspectsGoAlone(t *testing.T) {
+// narrow refuses what was refused until one is left, and returns the sink that
+// has it.
+func narrow(r *rig, out *fakeSink) *fakeSink {
+	out.ack(0) // no suspect
+	settle(0)
+	for out.holding() > 1 {
+		for out.holding() > 0 {
+			out.failOldest(refusal(sink.Poison))
+		}
+		out = <-r.sinks
+		settle(0)
+	}
+	return out
+}
+
+// What was refused together goes out with nothing else, the rest as ever.
+func TestSuspectsGoAsAGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, out := refusedTogether(t, nil)
 		r.wantState(StateCareful)
 		if !r.p.Status().Ready {
 			t.Error("not ready while careful")
 		}
-		for _, id := range []string{"e0", "e1", "e2", "e3"} {
-			wantSent(t, out, id)
-			r.wantFlush(100)
-			out.ack(0)
-		}
+		wantSent(t, out, "e0")
+		out.ack(0)
+		wantSent(t, out, "e1", "e2", "e3")
+		out.ack(2)
+		out.ack(0)
+		wantSent(t, out, "e2")
+		r.wantFlush(100)
+		out.ack(0)
 		wantSent(t, out, "e4", "e5")
 		r.wantState(StateStreaming)
 		out.ackAll()
@@ -87,10 +105,13 @@ func TestSuspectsGoAlone(t *testing.T) {
 func TestPoisonIsTriedInItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, out := refusedTogether(t, nil)
-		wantSent(t, out, "e0")
 		out.ack(0)
-		wantSent(t, out, "e1")
+		wantSent(t, out, "e1", "e2", "e3")
 		out.ack(0)
+		out.failOldest(refusal(sink.Retriable)) // only because the other is refused
+		wantSent(t, out, "e3")
+		out.failOldest(refusal(sink.Poison))
+		out = <-r.sinks
 		var since time.Time
 		for range 3 {
 			wantSent(t, out, "e2")
@@ -127,14 +148,43 @@ func TestPoisonIsTriedInItsPlace(t *testing.T) {
 	})
 }
 
+// A sink that is done before it has the whole group is one more refusal.
+func TestSinkEndsInAGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, out := refusedTogether(t, nil)
+		out.set(func(s *fakeSink) {
+			s.refuse = func(rec *sink.Record) error {
+				if idOf(rec) == "e2" {
+					s.failure = refusal(sink.Poison)
+				}
+				return s.failure
+			}
+		})
+		out.ack(0)
+		wantSent(t, out, "e1")
+		out.ack(0)
+		out = <-r.sinks
+		wantSent(t, out, "e2")
+		out.ack(0)
+		wantSent(t, out, "e3")
+		if n := len(r.server.started); n != 2 {
+			t.Errorf("%d sessions, want two", n)
+		}
+		r.stop()
+		out.ackAll()
+		r.end()
+	})
+}
+
 // A suspect that fails for another reason is not the poison.
 func TestSuspectFailsOtherwise(t *testing.T) {
 	for kind, want := range map[sink.Kind]State{sink.Config: StateHeld, sink.Retriable: StateCareful} {
 		synctest.Test(t, func(t *testing.T) {
 			r, out := refusedTogether(t, nil)
 			out.ack(0)
-			wantSent(t, out, "e1")
+			wantSent(t, out, "e1", "e2", "e3")
 			out.failOldest(refusal(kind))
+			out.ackAll()
 			settle(time.Second)
 			if want == StateCareful {
 				r.session()
@@ -150,9 +200,7 @@ func TestSuspectFailsOtherwise(t *testing.T) {
 func TestPoisonEndsTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, out := refusedTogether(t, func(c *Config) { c.ExitOnHold = true })
-		out.ack(0)
-		settle(0)
-		out.failOldest(refusal(sink.Poison))
+		narrow(r, out).failOldest(refusal(sink.Poison))
 		hold, ok := errors.AsType[*HoldError](<-r.ended)
 		if !ok || hold.Remedy == "" {
 			t.Errorf("ended with %+v", hold)
@@ -160,9 +208,7 @@ func TestPoisonEndsTheProcess(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		r, out := refusedTogether(t, func(c *Config) { c.HoldRetry = time.Hour })
-		out.ack(0)
-		settle(0)
-		out.failOldest(refusal(sink.Poison))
+		narrow(r, out).failOldest(refusal(sink.Poison))
 		settle(0)
 		r.wantState(StateHalted)
 		began := time.Now()

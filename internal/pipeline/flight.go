@@ -3,17 +3,20 @@ package pipeline
 import (
 	"context"
 	"sync"
+
+	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
 
-// flight counts the records that a generation's sinks have, so that one can be
-// sent while nothing else is on its way. The sender calls all but land.
+// flight counts the records that a generation's sinks have, so that suspects can
+// be sent while nothing else is on its way, and keeps those of them that fail.
 type flight struct {
 	idle chan struct{} // capacity 1: nothing is in flight any more
 
-	mu   sync.Mutex // guards what follows
-	n    int
-	lone bool  // the one in flight was sent alone
-	err  error // its result
+	mu      sync.Mutex // guards what follows
+	n       int
+	probing bool // all that is in flight was sent to see what fails
+	failed  []*item
+	err     error // of failed; a refusal, if any of them was refused
 }
 
 func newFlight() *flight { return &flight{idle: make(chan struct{}, 1)} }
@@ -25,44 +28,65 @@ func (f *flight) start() {
 	f.n++
 }
 
-// land counts a result, or a record that was not taken. It tells whether it was
-// the lone one, whose failure is the sender's to judge.
-func (f *flight) land(err error) (lone bool) {
+// land counts the result of a record, or that it was not taken. It tells whether
+// the record was sent to see whether it fails: its failure is the sender's to
+// judge, and fails nothing else.
+func (f *flight) land(it *item, err error) (probed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.n--; f.lone {
-		f.err = err
-	}
-	if f.n == 0 {
+	if f.n--; f.n == 0 {
 		select {
 		case f.idle <- struct{}{}:
 		default:
 		}
 	}
-	return f.lone
+	if !f.probing {
+		return false
+	}
+	if err != nil {
+		f.failed = append(f.failed, it)
+		if f.err == nil || refuses(err) {
+			f.err = err
+		}
+	}
+	return true
 }
 
-// alone marks the next record as the lone one, or ends that.
-func (f *flight) alone(lone bool) {
+// probe begins to keep what fails.
+func (f *flight) probe() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.lone, f.err = lone, nil
+	f.probing, f.failed, f.err = true, nil, nil
 }
 
-// empty waits until nothing is in flight, and gives the lone one's result. It
-// is false when ctx ends first.
-func (f *flight) empty(ctx context.Context) (err error, ok bool) {
+// probed ends that, and gives what has failed, in no order.
+func (f *flight) probed() ([]*item, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.probing = false
+	return f.failed, f.err
+}
+
+// empty waits until nothing is in flight. It is false when ctx ends first.
+func (f *flight) empty(ctx context.Context) bool {
 	for {
 		f.mu.Lock()
-		n, err := f.n, f.err
+		n := f.n
 		f.mu.Unlock()
 		if n == 0 {
-			return err, true
+			return true
 		}
 		select {
 		case <-f.idle:
 		case <-ctx.Done():
-			return nil, false
+			return false
 		}
 	}
+}
+
+// refuses tells whether an error may be about what was sent. The other kinds are
+// about the destination.
+func refuses(err error) bool {
+	kind := sink.KindOf(err)
+	return kind == sink.Poison || kind == sink.Fatal
 }

@@ -70,8 +70,8 @@ func (g *generation) result(rec *sink.Record, err error) {
 		g.fail(fmt.Errorf("a sink returned a record that is not ours: %w", errLedger))
 		return
 	}
-	if err != nil && g.careful && g.flight.land(err) {
-		return // it was sent alone, and the sender judges it
+	if err != nil && g.careful && g.flight.land(it, err) {
+		return // the sender judges it
 	}
 	if err != nil {
 		g.refuse(it, err)
@@ -86,14 +86,14 @@ func (g *generation) result(rec *sink.Record, err error) {
 	g.p.ledger.Ack(token)
 	chunk.release(g.p.ledger, g.p.pool)
 	if g.careful {
-		g.flight.land(nil)
+		g.flight.land(nil, nil)
 	}
 }
 
 // refuse notes a record that its sink has refused, or failed with for a reason
 // that is not known.
 func (g *generation) refuse(it *item, err error) {
-	if kind := sink.KindOf(err); kind != sink.Poison && kind != sink.Fatal {
+	if !refuses(err) {
 		return
 	}
 	g.mu.Lock()

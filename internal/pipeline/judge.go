@@ -44,14 +44,14 @@ func (p *Pipeline) judge(err error, retry *backoff) (Condition, time.Duration) {
 	return c, p.cfg.HoldRetry
 }
 
-// suspect makes what the last generation's sinks refused go out alone.
+// suspect makes what the last generation's sinks refused go out by itself.
 func (p *Pipeline) suspect() {
 	p.suspects.add(p.refused, int(p.cfg.Limits.Records))
-	p.cfg.Log.Warn("a destination refused records together, which says nothing of each; they are sent again one at a time", "records", len(p.refused))
+	p.cfg.Log.Warn("a destination refused records together, which says nothing of each; they are sent again in ever smaller groups", "records", len(p.refused))
 }
 
 // unknown counts a failure that says nothing, at the confirmed position. From
-// the second on the records that failed go out alone: if it is one of them, it
+// the second on the records that failed go out by themselves: if it is one of them, it
 // will be found.
 func (p *Pipeline) unknown() int {
 	if at := p.ledger.Confirmed(); p.unknownAt != at {

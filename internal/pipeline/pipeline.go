@@ -56,7 +56,7 @@ type Pipeline struct {
 	// that we know.
 	unknowns  int
 	unknownAt decoder.LSN
-	// suspects are sent alone; refused are those of the last generation.
+	// suspects are sent by themselves; refused are those of the last generation.
 	suspects suspects
 	refused  []decoder.Position
 	// missing is a hold over a gap, which only an operator ends.

@@ -15,14 +15,26 @@ import (
 // a record that its sink refuses: the grace period would not mend that.
 func (g *generation) send(ctx context.Context, stop <-chan struct{}) {
 	for s := range g.queue {
-		for i := range s {
-			send := g.sendOne
-			if g.careful && g.p.suspects.has(s[i].pos) {
-				send = g.alone
+		for len(s) > 0 {
+			n := g.suspectsAt(s)
+			if n == 0 {
+				if !g.sendOne(ctx, stop, &s[0]) {
+					return
+				}
+				s = s[1:]
+				continue
 			}
-			if !send(ctx, stop, &s[i]) {
+			group := make([]*item, n)
+			for i := range group {
+				group[i] = &s[i]
+			}
+			last := s[n-1].pos
+			g.p.cond.beCareful(true)
+			if !g.probe(ctx, stop, group) {
 				return
 			}
+			g.p.cond.beCareful(g.p.suspects.ahead(last))
+			s = s[n:]
 		}
 	}
 }
@@ -45,13 +57,12 @@ func (g *generation) sendOne(ctx context.Context, stop <-chan struct{}, it *item
 		if ctx.Err() != nil {
 			return false
 		}
-		var e *sink.Error
-		if !errors.As(err, &e) || e.Scope == sink.ScopeBatch || (e.Kind != sink.Poison && e.Kind != sink.Config) {
+		if !holds(err) {
 			g.fail(err)
 			return false
 		}
 		at = string(it.rec.Position)
-		if !g.waitAt(ctx, stop, it, e) {
+		if !g.waitAt(ctx, stop, it, err) {
 			return false
 		}
 		if c, ok := g.sinks[it.out].(sink.Checker); ok {
@@ -62,6 +73,13 @@ func (g *generation) sendOne(ctx context.Context, stop <-chan struct{}, it *item
 	}
 }
 
+// holds tells whether Send's error is about the record alone, so that the sink
+// goes on and the record can wait in its place.
+func holds(err error) bool {
+	e, ok := errors.AsType[*sink.Error](err)
+	return ok && e.Scope != sink.ScopeBatch && (e.Kind == sink.Poison || e.Kind == sink.Config)
+}
+
 // hand gives the record to its sink.
 func (g *generation) hand(ctx context.Context, it *item) error {
 	if !g.careful {
@@ -69,8 +87,12 @@ func (g *generation) hand(ctx context.Context, it *item) error {
 	}
 	g.flight.start()
 	err := g.sinks[it.out].Send(ctx, &it.rec)
-	if err != nil {
-		g.flight.land(nil)
+	switch {
+	case err == nil:
+	case holds(err) || ctx.Err() != nil:
+		g.flight.land(nil, nil)
+	case g.flight.land(it, err):
+		return nil // as if it had been taken and then failed
 	}
 	return err
 }

@@ -15,7 +15,7 @@ const (
 	StateStandby    State = "standby"
 	StateStreaming  State = "streaming"
 	// StateCareful is streaming while records that were refused together are
-	// sent one at a time.
+	// sent in ever smaller groups.
 	StateCareful  State = "careful"
 	StateHalted   State = "halted"
 	StateHeld     State = "held"
@@ -88,7 +88,7 @@ func (c *conditions) halted() (all []HaltedEvent) {
 	return all
 }
 
-// beCareful tells that suspects are sent alone, or no longer.
+// beCareful tells that suspects are sent by themselves, or no longer.
 func (c *conditions) beCareful(careful bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
