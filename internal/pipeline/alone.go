@@ -43,7 +43,7 @@ func (g *generation) probe(ctx context.Context, stop <-chan struct{}, group []*i
 		g.fail(err)
 		return false
 	}
-	if !g.replaceSinks(ctx) {
+	if !g.reopenSinks() {
 		return false
 	}
 	half := (len(failed) + 1) / 2
@@ -77,16 +77,16 @@ func (g *generation) alone(ctx context.Context, stop <-chan struct{}, it *item) 
 				return false
 			}
 		}
-		if !g.replaceSinks(ctx) {
+		if !g.reopenSinks() {
 			return false
 		}
 	}
 }
 
 // try sends a group as soon as nothing is in flight, and gives what has failed,
-// in order.
+// in order; the sinks are closed then.
 func (g *generation) try(ctx context.Context, stop <-chan struct{}, group []*item) (failed []*item, err error, ok bool) {
-	if !g.flight.empty(ctx) {
+	if _, ok := g.flight.settled(ctx); !ok {
 		return nil, nil, false
 	}
 	g.flight.probe()
@@ -95,25 +95,32 @@ func (g *generation) try(ctx context.Context, stop <-chan struct{}, group []*ite
 			return nil, nil, false
 		}
 	}
-	if !g.flight.empty(ctx) {
+	done, ok := g.flight.settled(ctx)
+	if !ok {
 		return nil, nil, false
+	}
+	if done {
+		g.closeSinks(ctx)
 	}
 	failed, err = g.flight.probed()
 	slices.SortFunc(failed, func(a, b *item) int { return cmp.Or(a.pos.Compare(b.pos), cmp.Compare(a.out, b.out)) })
 	return failed, err, true
 }
 
-// replaceSinks makes new ones in place of those of which one is done. Nothing is
-// in flight.
-func (g *generation) replaceSinks(ctx context.Context) bool {
+// closeSinks closes all, because one is done: it may hold back what it has for
+// ever, and only by closing it every record has its result.
+func (g *generation) closeSinks(ctx context.Context) {
 	limit, cancel := context.WithTimeout(ctx, settleTimeout)
-	err := g.close(limit)
-	cancel()
-	if err != nil {
+	defer cancel()
+	if err := g.close(limit); err != nil {
 		g.p.cfg.Log.Warn("a sink that has failed did not close well", "error", err)
 	}
+	g.sinks = nil
+}
+
+// reopenSinks makes new ones.
+func (g *generation) reopenSinks() bool {
 	if err := g.openSinks(); err != nil {
-		g.sinks = nil
 		g.fail(fmt.Errorf("open the sinks again: %w", err))
 		return false
 	}

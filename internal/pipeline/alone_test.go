@@ -148,6 +148,29 @@ func TestPoisonIsTriedInItsPlace(t *testing.T) {
 	})
 }
 
+// A sink that is done may hold back what it has: it is not waited for.
+func TestSinkHoldsBackTheRestOfAGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, out := refusedTogether(t, nil)
+		out.ack(0)
+		wantSent(t, out, "e1", "e2", "e3")
+		out.failOldest(refusal(sink.Poison))
+		began := time.Now()
+		out = <-r.sinks
+		if took := time.Since(began); took > settleTimeout {
+			t.Errorf("the next sink came after %v", took)
+		}
+		wantSent(t, out, "e1", "e2")
+		out.ackAll()
+		wantSent(t, out, "e3")
+		out.ackAll()
+		r.stop()
+		settle(0)
+		out.ackAll()
+		r.end()
+	})
+}
+
 // A sink that is done before it has the whole group is one more refusal.
 func TestSinkEndsInAGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // flight counts the records that a generation's sinks have, so that suspects can
 // be sent while nothing else is on its way, and keeps those of them that fail.
 type flight struct {
-	idle chan struct{} // capacity 1: nothing is in flight any more
+	wake chan struct{} // capacity 1: nothing is in flight any more, or one has failed
 
 	mu      sync.Mutex // guards what follows
 	n       int
@@ -19,7 +19,7 @@ type flight struct {
 	err     error // of failed; a refusal, if any of them was refused
 }
 
-func newFlight() *flight { return &flight{idle: make(chan struct{}, 1)} }
+func newFlight() *flight { return &flight{wake: make(chan struct{}, 1)} }
 
 // start counts a record that is about to be sent.
 func (f *flight) start() {
@@ -34,9 +34,9 @@ func (f *flight) start() {
 func (f *flight) land(it *item, err error) (probed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.n--; f.n == 0 {
+	if f.n--; f.n == 0 || err != nil {
 		select {
-		case f.idle <- struct{}{}:
+		case f.wake <- struct{}{}:
 		default:
 		}
 	}
@@ -67,19 +67,20 @@ func (f *flight) probed() ([]*item, error) {
 	return f.failed, f.err
 }
 
-// empty waits until nothing is in flight. It is false when ctx ends first.
-func (f *flight) empty(ctx context.Context) bool {
+// settled waits until nothing is in flight, or something that was probed has
+// failed. It is false when ctx ends first.
+func (f *flight) settled(ctx context.Context) (failed, ok bool) {
 	for {
 		f.mu.Lock()
-		n := f.n
+		n, failed := f.n, f.probing && len(f.failed) > 0
 		f.mu.Unlock()
-		if n == 0 {
-			return true
+		if n == 0 || failed {
+			return failed, true
 		}
 		select {
-		case <-f.idle:
+		case <-f.wake:
 		case <-ctx.Done():
-			return false
+			return false, false
 		}
 	}
 }

@@ -45,13 +45,14 @@ func (g *generation) openSinks() error {
 	if err != nil {
 		return fmt.Errorf("open the sinks: %w", err)
 	}
-	g.sinks = make([]sink.Sink, 0, len(g.p.kinds))
+	sinks := make([]sink.Sink, 0, len(g.p.kinds))
 	for _, kind := range g.p.kinds {
 		if opened[kind] == nil {
 			return fmt.Errorf("%w: %s", errNoSink, kind)
 		}
-		g.sinks = append(g.sinks, opened[kind])
+		sinks = append(sinks, opened[kind])
 	}
+	g.sinks = sinks
 	return nil
 }
 
