@@ -18,6 +18,7 @@ import (
 type cluster struct {
 	batch int // records in one
 	kind  sink.Kind
+	fence bool // a sink that is done stores nothing more, and says so when it is closed
 	p     *Pipeline
 
 	mu     sync.Mutex
@@ -49,6 +50,7 @@ type batchSink struct {
 	c          *cluster
 	results    sink.Results
 	failure    error             // guarded by c.mu
+	closing    bool              // guarded by c.mu
 	held       [4][]*sink.Record // guarded by c.mu
 	stop, done chan struct{}
 }
@@ -87,6 +89,12 @@ func (s *batchSink) run() {
 // is left.
 func (s *batchSink) flush() bool {
 	found := false
+	s.c.mu.Lock()
+	silent := s.failure != nil && s.c.fence && !s.closing
+	s.c.mu.Unlock()
+	if silent {
+		return false
+	}
 	for part := range s.held {
 		records, err := s.take(part)
 		for _, r := range records {
@@ -101,6 +109,10 @@ func (s *batchSink) take(part int) ([]*sink.Record, error) {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	all := s.held[part]
+	if s.failure != nil && s.c.fence && s.closing {
+		s.held[part] = nil
+		return all, errFakeClosed
+	}
 	batch := all[:min(len(all), s.c.batch)]
 	bad, heavy := false, 0
 	for _, r := range batch {
@@ -124,6 +136,9 @@ func (s *batchSink) take(part int) ([]*sink.Record, error) {
 func (s *batchSink) Close(context.Context) error {
 	close(s.stop)
 	<-s.done
+	s.c.mu.Lock()
+	s.closing = true
+	s.c.mu.Unlock()
 	for s.flush() {
 	}
 	return nil

@@ -21,6 +21,7 @@ type workload struct {
 	bad   []int // rows, in order
 	heavy []int
 	fan   int // destinations
+	fence bool
 	batch int
 	limit int64
 	kind  sink.Kind
@@ -67,7 +68,7 @@ func (w workload) feed(t *testing.T, r *rig) {
 // what was wrong.
 func (w workload) deliver(t *testing.T) (faults []string) {
 	t.Helper()
-	c := &cluster{batch: w.batch, kind: w.kind, bad: map[string]bool{}, heavy: map[string]bool{}}
+	c := &cluster{batch: w.batch, fence: w.fence, kind: w.kind, bad: map[string]bool{}, heavy: map[string]bool{}}
 	var rows []string
 	total := 0
 	for _, n := range w.sizes {
@@ -139,6 +140,7 @@ func TestRefusedBatches(t *testing.T) {
 		w := workload{
 			sizes: rapid.SliceOfN(rapid.IntRange(1, 40), 1, 4).Draw(rt, "sizes"),
 			fan:   rapid.IntRange(1, len(topics)).Draw(rt, "fan"),
+			fence: rapid.Bool().Draw(rt, "fence"),
 			batch: rapid.IntRange(1, 12).Draw(rt, "batch"),
 			limit: rapid.Int64Range(2, 60).Draw(rt, "limit"),
 			kind:  rapid.SampledFrom([]sink.Kind{sink.Poison, sink.Fatal}).Draw(rt, "kind"),
