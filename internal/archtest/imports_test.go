@@ -83,8 +83,9 @@ func bans() []ban {
 			not: []string{"internal/pgrepl", "internal/pipeline"},
 		},
 		{
-			why: "test servers are not part of the program", from: []string{"pkg", "internal", "cmd"}, except: []string{"internal/pgtest"},
-			not: []string{"internal/pgtest", "github.com/fergusstrange/embedded-postgres"},
+			why: "test servers are not part of the program", from: []string{"pkg", "internal", "cmd"},
+			except: []string{"internal/pgtest", "internal/kafkatest", "internal/testserver"},
+			not:    []string{"internal/pgtest", "internal/kafkatest", "internal/testserver", "github.com/fergusstrange/embedded-postgres"},
 		},
 		{why: "commands are not imported", from: []string{"pkg", "internal"}, not: []string{"cmd"}},
 		{why: "the library does not need the program", from: []string{"pkg"}, except: []string{"pkg/router", "pkg/format"}, not: []string{"internal"}},

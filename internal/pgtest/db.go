@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 // dropLimit bounds the removal of a test's database.
@@ -103,7 +105,7 @@ func (db *DB) Text(tb testing.TB, sql string) string {
 // gone, and while there is a slot the database cannot.
 func (db *DB) drop(ctx context.Context) error {
 	return db.Server.admin(ctx, func(conn *pgx.Conn) error {
-		err := poll(ctx, func() (bool, error) {
+		err := testserver.Poll(ctx, func() (bool, error) {
 			_, err := conn.Exec(ctx, `SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots
 				WHERE database = $1 AND active_pid IS NOT NULL`, db.Name)
 			if err != nil {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 // holder is another process of this test binary that runs as an ordinary user
@@ -124,7 +126,7 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 	defer cancel()
-	err := poll(ctx, func() (bool, error) { return !listening(ctx, h.port), nil })
+	err := testserver.Poll(ctx, func() (bool, error) { return !listening(ctx, h.port), nil })
 	if err != nil {
 		t.Errorf("the server outlives its parent: %v", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 // Fetch fetches a release without starting anything, so that tests find it.
@@ -20,7 +22,7 @@ func Fetch(ctx context.Context, major int) error {
 	if err != nil {
 		return err
 	}
-	cache, err := cacheDir()
+	cache, err := testserver.CacheDir("postgres", "pg")
 	if err != nil {
 		return err
 	}
@@ -36,11 +38,11 @@ func programs(ctx context.Context, cache, version string) (dir string, err error
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	held, err := lock(ctx, filepath.Join(cache, "fetch.lock"))
+	held, err := testserver.Lock(ctx, filepath.Join(cache, "fetch.lock"))
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, held.unlock()) }()
+	defer func() { err = errors.Join(err, held.Unlock()) }()
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}

@@ -2,65 +2,11 @@ package pgtest
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
-
-func TestLockIsExclusiveUntilReleased(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	held, err := lock(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if second, err := tryLock(path); second != nil || err != nil {
-		t.Fatalf("a second holder got %v, %v; want neither", second, err)
-	}
-	gone := errors.New("no more patience")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(gone)
-	if _, err := lock(ctx, path); !errors.Is(err, gone) {
-		t.Errorf("waiting for a held lock = %v, want %v", err, gone)
-	}
-	if err := held.unlock(); err != nil {
-		t.Fatal(err)
-	}
-	again, err := tryLock(path)
-	if again == nil || err != nil {
-		t.Fatalf("a released lock gave %v, %v", again, err)
-	}
-	if err := again.unlock(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestSweepRemovesOnlyWhatNobodyHolds(t *testing.T) {
-	servers := t.TempDir()
-	for _, name := range []string{"held", "left"} {
-		if err := os.MkdirAll(filepath.Join(servers, name, "data"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	held, err := tryLock(filepath.Join(servers, "held", "lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sweep(servers); err != nil {
-		t.Fatal(err)
-	}
-	if err := held.unlock(); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(servers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(entries) != 1 || entries[0].Name() != "held" {
-		t.Errorf("after the sweep: %v, want only held", entries)
-	}
-}
 
 func TestVerifyRefusesWhatIsNotPinned(t *testing.T) {
 	dir := t.TempDir()
@@ -141,14 +87,5 @@ func TestReadyReadsTheStatusLine(t *testing.T) {
 	}
 	if ready(t.TempDir(), 42) {
 		t.Error("ready without a postmaster.pid")
-	}
-}
-
-func TestTail(t *testing.T) {
-	if got := tail("a\nb\nc\n", 2); got != "b\nc" {
-		t.Errorf("tail = %q, want the last two lines", got)
-	}
-	if got := tail("a", 5); got != "a" {
-		t.Errorf("tail = %q, want all there is", got)
 	}
 }

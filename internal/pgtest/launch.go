@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 const (
@@ -25,30 +25,11 @@ var errPortTaken = errors.New("the port is taken")
 // still on their way out.
 var errBusy = errors.New("the previous server is not quite gone")
 
-// freePort returns a port that nobody listens on. It lies below the ephemeral
-// ranges of Linux and macOS, so that no outgoing connection takes it while the
-// server is down for a moment.
-func freePort(ctx context.Context) (int, error) {
-	const first, count = 20000, 10000
-	for range 100 {
-		port := first + rand.IntN(count)
-		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			continue
-		}
-		if err := listener.Close(); err != nil {
-			return 0, fmt.Errorf("release port %d: %w", port, err)
-		}
-		return port, nil
-	}
-	return 0, fmt.Errorf("no free port between %d and %d", first, first+count)
-}
-
 // launch starts the postmaster and waits until it accepts connections.
 func (s *Server) launch(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	return poll(ctx, func() (bool, error) {
+	return testserver.Poll(ctx, func() (bool, error) {
 		err := s.launchOnce(ctx)
 		return err == nil, ignoreBusy(err)
 	})
@@ -74,20 +55,20 @@ func (s *Server) launchOnce(ctx context.Context) (err error) {
 	// The server outlives ctx, which bounds only the start.
 	cmd := s.who.command(context.WithoutCancel(ctx), filepath.Join(s.progs, "bin", "postgres"), "-D", s.DataDir())
 	cmd.Stdout, cmd.Stderr = log, log
-	proc, err := startProcess(cmd)
+	proc, err := testserver.StartProcess(cmd)
 	if err != nil {
 		return fmt.Errorf("start postgres %s: %w", s.version, err)
 	}
 	s.mu.Lock()
 	s.proc = proc
 	s.mu.Unlock()
-	err = poll(ctx, func() (bool, error) {
-		if proc.ended() {
+	err = testserver.Poll(ctx, func() (bool, error) {
+		if proc.Ended() {
 			return false, s.whyEnded(s.LogText()[before:])
 		}
-		return ready(s.DataDir(), proc.pid), nil
+		return ready(s.DataDir(), proc.PID), nil
 	})
-	if err != nil && !proc.ended() {
+	if err != nil && !proc.Ended() {
 		return errors.Join(fmt.Errorf("postgres %s is not ready: %w", s.version, err), s.Kill(context.WithoutCancel(ctx)))
 	}
 	return err
@@ -103,7 +84,7 @@ func (s *Server) whyEnded(log string) error {
 		strings.Contains(log, `lock file "postmaster.pid" already exists`):
 		return errBusy
 	default:
-		return fmt.Errorf("postgres %s ended while starting:\n%s", s.version, tail(log, 20))
+		return fmt.Errorf("postgres %s ended while starting:\n%s", s.version, testserver.Tail(log, 20))
 	}
 }
 

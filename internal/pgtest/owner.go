@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 // owner is the user that runs the server and owns its files. The zero value
@@ -55,7 +57,7 @@ func (o owner) command(ctx context.Context, name string, args ...string) *exec.C
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = "/"
 	cmd.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=/usr/bin:/bin"}
-	cmd.SysProcAttr = childAttr()
+	cmd.SysProcAttr = testserver.ChildAttr(syscall.SIGQUIT)
 	if o.drop {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: o.uid, Gid: o.gid}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 // StandbySlot is the physical slot on a Pair's primary that keeps WAL for the
@@ -82,7 +84,7 @@ func (p *Pair) CatchUp(ctx context.Context) error {
 
 // replayed waits until the standby behind conn has replayed up to the position.
 func replayed(ctx context.Context, conn *pgx.Conn, position string) error {
-	return poll(ctx, func() (bool, error) {
+	return testserver.Poll(ctx, func() (bool, error) {
 		var done bool
 		err := conn.QueryRow(ctx, "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)", position).Scan(&done)
 		return done, err
@@ -99,7 +101,7 @@ func (p *Pair) Promote(ctx context.Context) error {
 		if err := conn.QueryRow(ctx, "SELECT pg_promote(false)").Scan(&promoted); err != nil {
 			return err
 		}
-		return poll(ctx, func() (bool, error) {
+		return testserver.Poll(ctx, func() (bool, error) {
 			var waiting bool
 			err := conn.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&waiting)
 			return !waiting, err

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 // on is the same database on another server of the pair.
@@ -41,7 +43,7 @@ func TestPairOfAllMajors(t *testing.T) {
 				t.Errorf("the standby has %s, want true 1", got)
 			}
 			const feedback = "SELECT active AND xmin IS NOT NULL FROM pg_replication_slots WHERE slot_name = '" + StandbySlot + "'"
-			err := poll(ctx, func() (bool, error) { return db.Text(t, feedback) == "true", nil })
+			err := testserver.Poll(ctx, func() (bool, error) { return db.Text(t, feedback) == "true", nil })
 			if err != nil {
 				t.Errorf("the standby gives no feedback through its slot: %v", err)
 			}

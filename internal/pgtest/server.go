@@ -9,8 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 // Options describe a server. The zero value is a throw-away server of the
@@ -50,10 +51,10 @@ type Server struct {
 	socketDir string
 	port      int
 	who       owner
-	held      *fileLock
+	held      *testserver.FileLock
 
-	mu   sync.Mutex // guards proc
-	proc *process   // nil while the server is down
+	mu   sync.Mutex          // guards proc
+	proc *testserver.Process // nil while the server is down
 }
 
 // Port returns the TCP port on 127.0.0.1; it stays the same over restarts.
@@ -93,7 +94,7 @@ func (s *Server) URL(database, user string) string {
 // PID returns the postmaster's process id, or 0 while the server is down.
 func (s *Server) PID() int {
 	if proc := s.running(); proc != nil {
-		return proc.pid
+		return proc.PID
 	}
 	return 0
 }
@@ -110,10 +111,10 @@ func (s *Server) LogText() string {
 func (s *Server) logPath() string { return filepath.Join(s.home, "postgres.log") }
 
 // running returns the live postmaster, or nil.
-func (s *Server) running() *process {
+func (s *Server) running() *testserver.Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.proc != nil && s.proc.ended() {
+	if s.proc != nil && s.proc.Ended() {
 		s.proc = nil
 	}
 	return s.proc
@@ -137,7 +138,7 @@ func newServer(ctx context.Context, opts Options, fill func(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	cache, err := cacheDir()
+	cache, err := testserver.CacheDir("postgres", "pg")
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func newServer(ctx context.Context, opts Options, fill func(ctx context.Context,
 	if s.who, err = findOwner(ctx, s.progs); err != nil {
 		return nil, err
 	}
-	if s.home, s.held, err = makeHome(ctx, cache, opts.Dir); err != nil {
+	if s.home, s.held, err = testserver.MakeHome(ctx, cache, opts.Dir); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -170,7 +171,7 @@ func (s *Server) firstLaunch(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
 		s.port = s.opts.Port
 		if s.port == 0 {
-			port, err := freePort(ctx)
+			port, err := testserver.FreePort(ctx)
 			if err != nil {
 				return err
 			}
@@ -203,15 +204,9 @@ func (s *Server) Close() error {
 	}
 	if s.held != nil {
 		// The second Close finds the lock file closed already.
-		if unlockErr := s.held.unlock(); unlockErr != nil && !errors.Is(unlockErr, os.ErrClosed) {
+		if unlockErr := s.held.Unlock(); unlockErr != nil && !errors.Is(unlockErr, os.ErrClosed) {
 			err = errors.Join(err, unlockErr)
 		}
 	}
 	return err
-}
-
-// tail returns the last lines of a text.
-func tail(text string, lines int) string {
-	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 // Mode is how a server is shut down; the names are pg_ctl's.
@@ -68,11 +70,11 @@ func (s *Server) end(ctx context.Context, action func(pid int) error) error {
 	if proc == nil {
 		return nil
 	}
-	if err := action(proc.pid); err != nil && !errors.Is(err, syscall.ESRCH) {
+	if err := action(proc.PID); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("signal postgres %s: %w", s.version, err)
 	}
 	select {
-	case <-proc.done:
+	case <-proc.Done:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("postgres %s has not stopped: %w", s.version, context.Cause(ctx))
@@ -87,7 +89,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	return poll(ctx, func() (bool, error) {
+	return testserver.Poll(ctx, func() (bool, error) {
 		err := s.launch(ctx)
 		if errors.Is(err, errPortTaken) {
 			return false, nil // whoever took it may give it back

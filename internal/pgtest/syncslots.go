@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 // failoverMajor is the first PostgreSQL that keeps logical slots over a
@@ -32,7 +34,7 @@ func (p *Pair) SyncSlots(ctx context.Context, slots ...string) error {
 			return err
 		}
 		return p.Standby.admin(ctx, func(standby *pgx.Conn) error {
-			return poll(ctx, func() (bool, error) {
+			return testserver.Poll(ctx, func() (bool, error) {
 				done, refusal, err := syncRound(ctx, primary, standby, goals)
 				if refusal != nil {
 					last = refusal

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 const (
@@ -60,7 +62,7 @@ func confirmAlways(t *testing.T, db *DB) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		done <- poll(ctx, func() (bool, error) {
+		done <- testserver.Poll(ctx, func() (bool, error) {
 			_, err := conn.Exec(t.Context(), "SELECT pg_replication_slot_advance('f', pg_current_wal_flush_lsn())")
 			return false, err
 		})
@@ -94,7 +96,7 @@ func TestSyncSlotsSaysWhyNot(t *testing.T) {
 	defer cancel()
 	result := make(chan error)
 	go func() { result <- pair.SyncSlots(ctx, "f") }()
-	err := poll(within(t, time.Minute), func() (bool, error) {
+	err := testserver.Poll(within(t, time.Minute), func() (bool, error) {
 		return strings.Count(pair.Standby.LogText(), `"hot_standby_feedback" to be enabled`) >= 2, nil
 	})
 	cancel()

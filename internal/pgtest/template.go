@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 // template returns a data directory of the release to copy servers from, made
@@ -16,11 +18,11 @@ func template(ctx context.Context, cache, progs, version string, who owner) (dir
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	held, err := lock(ctx, filepath.Join(cache, "template.lock"))
+	held, err := testserver.Lock(ctx, filepath.Join(cache, "template.lock"))
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, held.unlock()) }()
+	defer func() { err = errors.Join(err, held.Unlock()) }()
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/outbox-cdc/outbox-cdc/internal/testserver"
 )
 
 // fetchLimit bounds a start in a test, a first download included.
@@ -21,7 +23,7 @@ func Run(tb testing.TB, opts Options) *Server {
 	}
 	tb.Cleanup(func() {
 		if tb.Failed() {
-			tb.Logf("the end of the log of postgres %s:\n%s", server.version, tail(server.LogText(), 100))
+			tb.Logf("the end of the log of postgres %s:\n%s", server.version, testserver.Tail(server.LogText(), 100))
 		}
 		if err := server.Close(); err != nil {
 			tb.Errorf("close the PostgreSQL server: %v", err)
@@ -43,7 +45,7 @@ func RunPair(tb testing.TB, opts Options) *Pair {
 	tb.Cleanup(func() {
 		if tb.Failed() {
 			tb.Logf("the end of the primary's log:\n%s\nand of the standby's:\n%s",
-				tail(pair.Primary.LogText(), 100), tail(pair.Standby.LogText(), 100))
+				testserver.Tail(pair.Primary.LogText(), 100), testserver.Tail(pair.Standby.LogText(), 100))
 		}
 		if err := pair.Close(); err != nil {
 			tb.Errorf("close the pair of PostgreSQL servers: %v", err)

@@ -1,4 +1,4 @@
-package pgtest
+package testserver
 
 import (
 	"fmt"
@@ -8,18 +8,19 @@ import (
 	"syscall"
 )
 
-// cacheDir returns the folder that holds archives, programs, templates and
-// running servers, made if need be.
+// CacheDir returns the folder that holds archives, programs, templates and
+// running servers of one kind ("postgres"; short is its name for root, "pg"),
+// made if need be.
 //
 // Root's home is usually closed to others, and the user the server drops to
 // must be able to reach its programs: so root uses a folder below /var/tmp.
 // Names there can be taken by anybody, hence the check of the owner.
-func cacheDir() (string, error) {
+func CacheDir(kind, short string) (string, error) {
 	uid := os.Getuid()
-	dir := filepath.Join("/var/tmp", "outbox-cdc-pg-"+strconv.Itoa(uid))
+	dir := filepath.Join("/var/tmp", "outbox-cdc-"+short+"-"+strconv.Itoa(uid))
 	if uid != 0 {
 		if base, err := os.UserCacheDir(); err == nil && writable(base) {
-			dir = filepath.Join(base, "outbox-cdc", "postgres")
+			dir = filepath.Join(base, "outbox-cdc", kind)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {

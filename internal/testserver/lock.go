@@ -1,4 +1,4 @@
-package pgtest
+package testserver
 
 import (
 	"context"
@@ -12,20 +12,20 @@ import (
 // pollEvery is how often a state that nobody signals is looked at again.
 const pollEvery = 5 * time.Millisecond
 
-// fileLock is an advisory lock between processes; the kernel releases it when
+// FileLock is an advisory lock between processes; the kernel releases it when
 // the holder dies, so it is never left behind.
-type fileLock struct{ file *os.File }
+type FileLock struct{ file *os.File }
 
-// tryLock takes the lock at path, or returns nil without an error when another
+// TryLock takes the lock at path, or returns nil without an error when another
 // holder has it.
-func tryLock(path string) (*fileLock, error) {
+func TryLock(path string) (*FileLock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock file: %w", err)
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == nil {
-		return &fileLock{file}, nil
+		return &FileLock{file}, nil
 	}
 	if closeErr := file.Close(); closeErr != nil {
 		return nil, fmt.Errorf("close lock file: %w", closeErr)
@@ -36,12 +36,12 @@ func tryLock(path string) (*fileLock, error) {
 	return nil, fmt.Errorf("lock %s: %w", path, err)
 }
 
-// lock waits until the lock at path is ours or ctx ends.
-func lock(ctx context.Context, path string) (*fileLock, error) {
-	var held *fileLock
-	err := poll(ctx, func() (bool, error) {
+// Lock waits until the lock at path is ours or ctx ends.
+func Lock(ctx context.Context, path string) (*FileLock, error) {
+	var held *FileLock
+	err := Poll(ctx, func() (bool, error) {
 		var err error
-		held, err = tryLock(path)
+		held, err = TryLock(path)
 		return held != nil, err
 	})
 	if err != nil {
@@ -50,12 +50,12 @@ func lock(ctx context.Context, path string) (*fileLock, error) {
 	return held, nil
 }
 
-// unlock releases the lock. The file stays: removing it would let two holders
+// Unlock releases the lock. The file stays: removing it would let two holders
 // lock two different files of one name.
-func (l *fileLock) unlock() error { return l.file.Close() }
+func (l *FileLock) Unlock() error { return l.file.Close() }
 
-// poll asks done until it says true, fails, or ctx ends.
-func poll(ctx context.Context, done func() (bool, error)) error {
+// Poll asks done until it says true, fails, or ctx ends.
+func Poll(ctx context.Context, done func() (bool, error)) error {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for {

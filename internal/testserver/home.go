@@ -1,4 +1,4 @@
-package pgtest
+package testserver
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// makeHome returns the locked folder of a new server: the given one, or a new
+// MakeHome returns the locked folder of a new server: the given one, or a new
 // one in the cache.
-func makeHome(ctx context.Context, cache, given string) (home string, held *fileLock, err error) {
+func MakeHome(ctx context.Context, cache, given string) (home string, held *FileLock, err error) {
 	if given != "" {
 		return givenHome(given)
 	}
@@ -19,11 +19,11 @@ func makeHome(ctx context.Context, cache, given string) (home string, held *file
 		return "", nil, fmt.Errorf("make the folder of servers: %w", err)
 	}
 	// Nobody sweeps between the making of our folder and its lock.
-	sweeping, err := lock(ctx, filepath.Join(cache, "servers.lock"))
+	sweeping, err := Lock(ctx, filepath.Join(cache, "servers.lock"))
 	if err != nil {
 		return "", nil, err
 	}
-	defer func() { err = errors.Join(err, sweeping.unlock()) }()
+	defer func() { err = errors.Join(err, sweeping.Unlock()) }()
 	if err := sweep(servers); err != nil {
 		return "", nil, err
 	}
@@ -34,7 +34,7 @@ func makeHome(ctx context.Context, cache, given string) (home string, held *file
 	return lockHome(home)
 }
 
-func givenHome(given string) (string, *fileLock, error) {
+func givenHome(given string) (string, *FileLock, error) {
 	home, err := filepath.Abs(given)
 	if err != nil {
 		return "", nil, fmt.Errorf("find the server's folder: %w", err)
@@ -45,11 +45,11 @@ func givenHome(given string) (string, *fileLock, error) {
 	return lockHome(home)
 }
 
-func lockHome(home string) (string, *fileLock, error) {
+func lockHome(home string) (string, *FileLock, error) {
 	if err := os.Chmod(home, 0o755); err != nil {
 		return "", nil, fmt.Errorf("open the server's folder: %w", err)
 	}
-	held, err := tryLock(filepath.Join(home, "lock"))
+	held, err := TryLock(filepath.Join(home, "lock"))
 	if err != nil {
 		return "", nil, err
 	}
@@ -67,7 +67,7 @@ func sweep(servers string) error {
 	}
 	for _, entry := range entries {
 		home := filepath.Join(servers, entry.Name())
-		held, err := tryLock(filepath.Join(home, "lock"))
+		held, err := TryLock(filepath.Join(home, "lock"))
 		if errors.Is(err, os.ErrNotExist) {
 			continue // being removed by its owner just now
 		}
@@ -80,7 +80,7 @@ func sweep(servers string) error {
 		// The server may still be on its way down and write into the folder;
 		// what then stays is swept the next time.
 		removeErr := os.RemoveAll(home)
-		if err := held.unlock(); err != nil {
+		if err := held.Unlock(); err != nil {
 			return errors.Join(err, removeErr)
 		}
 	}

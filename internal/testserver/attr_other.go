@@ -1,11 +1,11 @@
 //go:build !linux
 
-package pgtest
+package testserver
 
 import "syscall"
 
-// childAttr puts the child into a process group of its own. There is no signal
+// ChildAttr puts the child into a process group of its own. There is no signal
 // at the death of the parent here: a killed test leaves its server running.
-func childAttr() *syscall.SysProcAttr {
+func ChildAttr(syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
