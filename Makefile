@@ -1,7 +1,7 @@
 # The same commands for people and for CI. `make help` lists them.
-# All of it runs as root and as an ordinary user, needs Go and nothing else (but
-# for bench-*), and starts its own PostgreSQL servers (fetched on first use, then
-# cached).
+# All of it runs as root and as an ordinary user, needs Go and Java 17 (or Python
+# with pip, which brings one; bench-* needs more), and starts its own PostgreSQL
+# and Kafka servers (fetched on first use, then cached).
 
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
@@ -17,7 +17,7 @@ tool = $(GO) tool -modfile=tools/$(1)/go.mod
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test test-quick test-matrix lint fmt race fuzz cover bench bench-ratio bench-matrix \
-	bench-latency bench-restart bench-outage bench-report image pg clean
+	bench-latency bench-restart bench-outage bench-report image pg kafka clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,14 +28,14 @@ build: ## build bin/outbox-cdc, static
 demo: build ## show the whole thing working, on servers of its own; DEMO_FOR=10m keeps it going
 	@DEMO_CONNECTOR=bin/outbox-cdc $(GO) run ./examples/demo
 
-test: pg ## everything that must pass: vet, and all tests with the race detector
+test: pg kafka ## everything that must pass: vet, and all tests with the race detector
 	$(GO) vet ./...
 	$(GO) test -race -shuffle=on -timeout 20m ./...
 
 test-quick: ## all tests without the race detector
 	$(GO) test ./...
 
-test-matrix: pg ## the tests that need PostgreSQL again on every major, one after another
+test-matrix: pg kafka ## the tests that need PostgreSQL again on every major, one after another
 	@packages=$$($(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | awk '/internal\/pgtest/ {print $$1}'); \
 	test -n "$$packages" || exit 1; \
 	for major in 14 15 16 17 18; do \
@@ -52,7 +52,7 @@ lint: ## golangci-lint, tidy modules, no dead code (the first run builds the lin
 fmt: ## format every file
 	$(call tool,golangci-lint) golangci-lint fmt
 
-race: pg ## the tests five times over with the race detector
+race: pg kafka ## the tests five times over with the race detector
 	$(GO) test -race -shuffle=on -count=5 -timeout 60m ./...
 
 fuzz: ## every fuzz target in PKG (all) for FUZZTIME (10s)
@@ -63,7 +63,7 @@ fuzz: ## every fuzz target in PKG (all) for FUZZTIME (10s)
 		done; \
 	done
 
-cover: pg ## coverage of all packages by all tests, into bin/cover.html
+cover: pg kafka ## coverage of all packages by all tests, into bin/cover.html
 	@mkdir -p bin
 	$(GO) test -coverpkg=./pkg/...,./internal/...,./cmd/... -coverprofile=bin/cover.out ./...
 	$(GO) tool cover -func=bin/cover.out | tail -1
@@ -107,6 +107,9 @@ image: ## build the container image; ENGINE="buildah build" or "podman build" wo
 
 pg: ## fetch the PostgreSQL releases that the tests start
 	@$(GO) run ./internal/pgtest/fetch
+
+kafka: ## fetch the Apache Kafka that the tests start, and a Java where none is installed
+	@$(GO) run ./internal/kafkatest/fetch
 
 clean: ## remove what the other targets made here
 	rm -rf bin
