@@ -52,15 +52,22 @@ func findKit(ctx context.Context) (*kit, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.archive = filepath.Join(dir, archiveName)
+	if archive := filepath.Join(dir, archiveName); exists(archive) {
+		k.archive = archive
+	}
 	return k, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // once returns the folder of that name in the cache, filled by fill the first
 // time; only a complete folder ever gets the name.
 func once(ctx context.Context, cache, name string, fill func(work string) error) (dir string, err error) {
 	dir = filepath.Join(cache, name)
-	if _, err := os.Stat(dir); err == nil {
+	if exists(dir) {
 		return dir, nil
 	}
 	held, err := testserver.Lock(ctx, filepath.Join(cache, "fetch.lock"))
@@ -68,7 +75,7 @@ func once(ctx context.Context, cache, name string, fill func(work string) error)
 		return "", err
 	}
 	defer func() { err = errors.Join(err, held.Unlock()) }()
-	if _, err := os.Stat(dir); err == nil {
+	if exists(dir) {
 		return dir, nil
 	}
 	work, err := os.MkdirTemp(cache, "fetch-")

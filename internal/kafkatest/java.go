@@ -99,10 +99,12 @@ func byPip(ctx context.Context, dir string) error {
 		}
 		output, err := exec.CommandContext(ctx, python, "-m", "pip", "install", "--quiet", "--no-deps", "--target", dir, jdk).CombinedOutput()
 		if err == nil {
-			if _, ok := askJava(ctx, pipJava(dir)); ok {
-				return nil
-			}
-			err = errors.New("it does not run here")
+			// It comes without the archive of Java's own classes that others are
+			// made from.
+			output, err = exec.CommandContext(ctx, pipJava(dir), "-Xshare:dump").CombinedOutput()
+		}
+		if err == nil {
+			return nil
 		}
 		return fmt.Errorf("%w (pip brought no Java: %w: %s)", errNoJava, err, testserver.Tail(string(output), 1))
 	}

@@ -56,7 +56,8 @@ func (k *kit) format(ctx context.Context, dir string) error {
 }
 
 // writeArchive runs a broker once and has Java archive the classes that it
-// loads until a record is stored.
+// loads until a record is stored. A Java that cannot leaves no file: brokers
+// then take a second longer to start.
 func (k *kit) writeArchive(ctx context.Context, path string) error {
 	b, err := k.start(ctx, options{flags: []string{"-XX:ArchiveClassesAtExit=" + path}})
 	if err != nil {
@@ -69,11 +70,5 @@ func (k *kit) writeArchive(ctx context.Context, path string) error {
 	if err := b.client.ProduceSync(ctx, &kgo.Record{Topic: "any"}).FirstErr(); err != nil {
 		return fmt.Errorf("store a record: %w", err)
 	}
-	if err := b.Stop(ctx); err != nil {
-		return err
-	}
-	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("archive the classes of Kafka: %w\n%s", err, testserver.Tail(b.LogText(), 5))
-	}
-	return nil
+	return b.Stop(ctx)
 }
