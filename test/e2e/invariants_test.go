@@ -18,7 +18,7 @@ type death struct {
 // buried waits until the slot is free after the end of a process.
 func (r *rig) buried() death {
 	r.tb.Helper()
-	return death{stood: r.inactive(), ends: r.ends(topic)}
+	return death{stood: r.inactive(), ends: r.ends(r.topic)}
 }
 
 // allowed are the repeats that a test has to put up with: of events whose
@@ -50,7 +50,7 @@ func (a allowed) covers(again record) bool {
 // the number of repeats by the commit of their transaction.
 func (r *rig) verify(w *watcher, may allowed) (repeats map[decoder.LSN]int) {
 	r.tb.Helper()
-	records := r.records(topic)
+	records := r.records(r.topic)
 	want := r.table()
 	repeats = map[decoder.LSN]int{}
 	first := map[string]record{}

@@ -10,11 +10,15 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/outbox-cdc/outbox-cdc/internal/kafkatest"
 	"github.com/outbox-cdc/outbox-cdc/internal/pgtest"
 )
 
 // pool holds the server of the tests that leave it as it is.
 var pool = pgtest.NewPool(pgtest.Options{})
+
+// brokers holds the real Kafka of the tests that leave it as it is.
+var brokers kafkatest.Pool
 
 // binaries are built before the first test.
 var binaries built
@@ -34,7 +38,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	code := pool.Main(m).Run()
+	code := brokers.Main(pool.Main(m)).Run()
 	http.DefaultClient.CloseIdleConnections()
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)

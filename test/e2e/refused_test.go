@@ -37,10 +37,10 @@ func (r *rig) url(role, password, database string) string {
 func (r *rig) resumes(c *connector, from int) {
 	r.tb.Helper()
 	c.state("streaming")
-	before := r.stored(topic)
+	before := r.stored(r.topic)
 	r.insert(from, from+2, "a")
 	r.settle()
-	if n := r.stored(topic); n < before+3 {
+	if n := r.stored(r.topic); n < before+3 {
 		r.tb.Errorf("%d records, there were %d before 3 rows", n, before)
 	}
 	r.verify(nil, allowed{})

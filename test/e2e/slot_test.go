@@ -58,7 +58,7 @@ func (r *rig) inactive() decoder.LSN {
 // gone, or as it stood, if the successor was quicker than the look.
 func (r *rig) taken() death {
 	r.tb.Helper()
-	return death{stood: r.slotNow().confirmed, ends: r.ends(topic)}
+	return death{stood: r.slotNow().confirmed, ends: r.ends(r.topic)}
 }
 
 // now is the end of the server's WAL.

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/outbox-cdc/outbox-cdc/internal/kafkatest"
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 )
 
@@ -22,14 +24,34 @@ type record struct {
 	headers   map[string]string
 	partition int32
 	offset    int64
+	time      time.Time
 	commit    decoder.LSN
 	ordinal   uint64
+}
+
+// brokers are the addresses of the cluster.
+func (r *rig) brokers() []string {
+	if r.kafka != nil {
+		return []string{r.kafka.Addr(kafkatest.Plaintext)}
+	}
+	return r.cluster.ListenAddrs()
+}
+
+func (r *rig) createTopic(name string, partitions int32) {
+	r.tb.Helper()
+	if r.kafka != nil {
+		r.kafka.CreateTopic(r.tb, name, partitions, nil)
+		return
+	}
+	if err := r.cluster.CreateTopic(name, partitions, nil); err != nil {
+		r.tb.Fatal(err)
+	}
 }
 
 // alter changes a setting of the topic, as an operator does.
 func (r *rig) alter(topic, name, value string) {
 	r.tb.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(r.cluster.ListenAddrs()...))
+	client, err := kgo.NewClient(kgo.SeedBrokers(r.brokers()...))
 	if err != nil {
 		r.tb.Fatal(err)
 	}
@@ -40,13 +62,28 @@ func (r *rig) alter(topic, name, value string) {
 	}
 }
 
-// ends are the offsets behind the last record of each partition.
-func (r *rig) ends(topic string) []int64 {
+// lookEnds looks at the offsets behind the last record of each partition. It
+// fails while a real broker is down.
+func (r *rig) lookEnds(ctx context.Context, topic string) ([]int64, error) {
+	if r.kafka != nil {
+		return r.kafka.Ends(ctx, topic)
+	}
 	infos := r.cluster.PartitionInfos(topic)
 	ends := make([]int64, len(infos))
 	for i, info := range infos {
 		ends[i] = info.HighWatermark
 	}
+	return ends, nil
+}
+
+// ends are the offsets behind the last record of each partition.
+func (r *rig) ends(topic string) (ends []int64) {
+	r.tb.Helper()
+	eventually(r.tb, patience, "the topic's ends are known", func(ctx context.Context) (bool, any) {
+		var err error
+		ends, err = r.lookEnds(ctx, topic)
+		return err == nil, err
+	})
 	return ends
 }
 
@@ -73,7 +110,7 @@ func (r *rig) records(topic string) []record {
 	if want == 0 {
 		return nil
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(r.cluster.ListenAddrs()...),
+	client, err := kgo.NewClient(kgo.SeedBrokers(r.brokers()...),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}))
 	if err != nil {
 		r.tb.Fatal(err)
@@ -97,7 +134,7 @@ func (r *rig) records(topic string) []record {
 
 // parse reads the headers that every record has.
 func (r *rig) parse(k *kgo.Record) record {
-	rec := record{key: k.Key, value: k.Value, partition: k.Partition, offset: k.Offset, headers: map[string]string{}}
+	rec := record{key: k.Key, value: k.Value, partition: k.Partition, offset: k.Offset, time: k.Timestamp, headers: map[string]string{}}
 	for _, h := range k.Headers {
 		rec.headers[h.Key] = string(h.Value)
 	}

@@ -63,7 +63,10 @@ func (w *watcher) session(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		w.add(s.confirmed, w.r.ends(topic))
+		// Where the look fails, the next one is later and less strict.
+		if ends, err := w.r.lookEnds(ctx, w.r.topic); err == nil {
+			w.add(s.confirmed, ends)
+		}
 	}
 }
 
