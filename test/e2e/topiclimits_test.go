@@ -67,6 +67,22 @@ func TestTopicLimitToTheByte(t *testing.T) {
 	r.verify(w, allowed{})
 }
 
+// TestMoreInSyncReplicasThanReplicas: a topic that asks for more in-sync
+// replicas than it has replicas takes records all the same (from 3.7 on), so it
+// is no reason to hold, from the start or from some moment on.
+func TestMoreInSyncReplicasThanReplicas(t *testing.T) {
+	t.Parallel()
+	r := newKafkaRig(t, nil, nil, map[string]string{"min.insync.replicas": "2"})
+	w := r.watch()
+	startReady(t, r.settings)
+	r.insert(1, 100, "a")
+	r.settle()
+	r.alter(r.topic, "min.insync.replicas", "3")
+	r.insert(101, 200, "a")
+	r.settle()
+	r.verify(w, allowed{})
+}
+
 // TestTopicDeleted: a topic that is deleted under the stream holds it; made
 // again, it gets what had not been stored before. What had been is gone with it.
 func TestTopicDeleted(t *testing.T) {

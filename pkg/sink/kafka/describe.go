@@ -63,7 +63,7 @@ func (s *Sink) describe(ctx context.Context, names []string) []answer {
 			answers[i].err = got.err
 			continue
 		}
-		if answers[i].err = starved(name, found[name], got.settings); answers[i].err == nil {
+		if answers[i].err = starved(ctx, client, found[name], got.settings); answers[i].err == nil {
 			answers[i].topic = newTopic(name, got.settings, s.cfg.BatchMaxBytes)
 		}
 	}
@@ -115,22 +115,6 @@ func missing(name string, t *kmsg.MetadataResponseTopic) *sink.Error {
 	const allowed = 1<<2 | 1<<4
 	if ops := t.AuthorizedOperations; ops != math.MinInt32 && ops&allowed == 0 {
 		return verdict{sink.Config, reasonNotAuthorized, remedyWrite}.error(name, sink.ScopeBatch, errDenied)
-	}
-	return nil
-}
-
-// starved is set for a topic that no record with acks=all can enter: it asks
-// for more in-sync replicas than it has replicas.
-func starved(name string, t *kmsg.MetadataResponseTopic, settings map[string]string) *sink.Error {
-	want, ok := number(settings[minISR])
-	if !ok {
-		return nil
-	}
-	for i := range t.Partitions {
-		if have := len(t.Partitions[i].Replicas); have > 0 && int64(have) < want {
-			return verdict{sink.Config, reasonTopicUnusable, "lower min.insync.replicas, or add replicas"}.error(
-				name, sink.ScopeBatch, fmt.Errorf("min.insync.replicas is %d, partition %d has %d replicas", want, t.Partitions[i].Partition, have))
-		}
 	}
 	return nil
 }

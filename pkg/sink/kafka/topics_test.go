@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
@@ -233,7 +234,8 @@ func TestTimestampBounds(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	c := newCluster(t, kfake.SeedTopics(2, "good", "denied"))
+	// Brokers before 3.7 mind a min.insync.replicas that can't be reached.
+	c := newCluster(t, kfake.SeedTopics(2, "good", "denied"), kfake.MaxVersions(kversion.V3_6_0()))
 	if err := c.CreateTopic("starved", 1, map[string]string{"min.insync.replicas": "9"}); err != nil {
 		t.Fatal(err)
 	}
@@ -252,6 +254,20 @@ func TestCheck(t *testing.T) {
 	}
 	if errs := s.Check(t.Context(), nil); len(errs) != 0 {
 		t.Errorf("check of nothing: %v", errs)
+	}
+	closeNow(t, s)
+}
+
+// TestMoreInSyncReplicasThanReplicas: brokers from 3.7 on take records in spite
+// of it, and so do we.
+func TestMoreInSyncReplicasThanReplicas(t *testing.T) {
+	c := newCluster(t, kfake.SeedTopics(1, "any"))
+	if err := c.CreateTopic("eager", 1, map[string]string{"min.insync.replicas": "9"}); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := newSink(t, c, nil)
+	if err := s.Check(t.Context(), []string{"eager"})[0]; err != nil {
+		t.Errorf("refused: %v", err)
 	}
 	closeNow(t, s)
 }
