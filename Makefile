@@ -28,7 +28,7 @@ build: ## build bin/outbox-cdc, static
 demo: build ## show the whole thing working, on servers of its own; DEMO_FOR=10m keeps it going
 	@DEMO_CONNECTOR=bin/outbox-cdc $(GO) run ./examples/demo
 
-test: pg kafka ## everything that must pass: vet, and all tests with the race detector
+test: kafka pg ## everything that must pass: vet, and all tests with the race detector
 	$(GO) vet ./...
 	$(GO) test -race -shuffle=on -timeout 20m ./...
 

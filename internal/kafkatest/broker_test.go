@@ -2,6 +2,8 @@ package kafkatest
 
 import (
 	"context"
+	"errors"
+	"net"
 	"testing"
 	"time"
 
@@ -36,6 +38,19 @@ func (b *Broker) wantEnd(t *testing.T, topic string, want int64) {
 	}
 }
 
+// wantPortTaken demands that a start says so when somebody listens on the port.
+func (b *Broker) wantPortTaken(t *testing.T) {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", b.Addr(SASLSSL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	if err := b.launch(t.Context()); !errors.Is(err, errPortTaken) || b.PID() != 0 {
+		t.Fatalf("a start on a port that is taken: %v, pid %d", err, b.PID())
+	}
+}
+
 // TestLifeOfABroker: what was answered for is there after a stop and after a
 // kill -9, on the same port; and a frozen broker answers nothing.
 func TestLifeOfABroker(t *testing.T) {
@@ -49,6 +64,9 @@ func TestLifeOfABroker(t *testing.T) {
 		}
 		if err := end(t.Context()); err != nil || b.PID() != 0 {
 			t.Fatalf("after its end: %v, pid %d", err, b.PID())
+		}
+		if i == 0 {
+			b.wantPortTaken(t)
 		}
 		if err := b.Start(t.Context()); err != nil {
 			t.Fatal(err)

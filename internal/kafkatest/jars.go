@@ -37,9 +37,10 @@ func jars() []jar {
 
 // classPath is the class path of the jars below dir.
 func classPath(dir string) string {
-	var paths []string
-	for _, j := range jars() {
-		paths = append(paths, filepath.Join(dir, filepath.FromSlash(j.path)))
+	all := jars()
+	paths := make([]string, len(all))
+	for i, j := range all {
+		paths[i] = filepath.Join(dir, filepath.FromSlash(j.path))
 	}
 	return strings.Join(paths, string(os.PathListSeparator))
 }

@@ -71,7 +71,7 @@ func (b *Broker) launch(ctx context.Context) (err error) {
 		return strings.Contains(text, "Kafka Server started"), nil
 	})
 	if err != nil && !proc.Ended() {
-		return errors.Join(fmt.Errorf("Kafka %s is not ready: %w", version, err), b.Kill(context.WithoutCancel(ctx)))
+		return errors.Join(fmt.Errorf("kafka %s is not ready: %w", version, err), b.Kill(context.WithoutCancel(ctx)))
 	}
 	return err
 }
@@ -81,5 +81,5 @@ func whyEnded(log string) error {
 	if strings.Contains(log, "Address already in use") {
 		return fmt.Errorf("start Kafka %s: %w", version, errPortTaken)
 	}
-	return fmt.Errorf("Kafka %s ended while starting:\n%s", version, testserver.Tail(log, 30))
+	return fmt.Errorf("kafka %s ended while starting:\n%s", version, testserver.Tail(log, 30))
 }

@@ -2,6 +2,7 @@ package kafkatest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,7 +33,9 @@ func hold() error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(b.Addr(Plaintext), b.home)
+	if _, err := fmt.Fprintln(os.Stdout, b.Addr(Plaintext), b.home); err != nil {
+		return errors.Join(err, b.Close())
+	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	return b.Close()
 }

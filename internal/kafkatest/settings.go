@@ -60,10 +60,11 @@ func (b *Broker) serverSettings() string {
 		"ssl.truststore.type": "PEM", "ssl.truststore.location": b.file(caFile),
 		"sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
 	}
-	var listen, protocols []string
-	for _, l := range listeners() {
-		listen = append(listen, string(l)+"://"+b.Addr(l))
-		protocols = append(protocols, string(l)+":"+strings.Replace(string(l), string(controller), string(Plaintext), 1))
+	kinds := listeners()
+	listen, protocols := make([]string, len(kinds)), make([]string, len(kinds))
+	for i, l := range kinds {
+		listen[i] = string(l) + "://" + b.Addr(l)
+		protocols[i] = string(l) + ":" + strings.Replace(string(l), string(controller), string(Plaintext), 1)
 	}
 	all["listeners"], all["listener.security.protocol.map"] = strings.Join(listen, ","), strings.Join(protocols, ",")
 	for _, l := range []Listener{SASLPlaintext, SASLSSL} {

@@ -64,6 +64,6 @@ func (b *Broker) end(ctx context.Context, sig syscall.Signal) error {
 	case <-proc.Done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("Kafka %s has not stopped: %w", version, context.Cause(ctx))
+		return fmt.Errorf("kafka %s has not stopped: %w", version, context.Cause(ctx))
 	}
 }

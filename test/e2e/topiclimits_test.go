@@ -82,26 +82,3 @@ func TestMoreInSyncReplicasThanReplicas(t *testing.T) {
 	r.settle()
 	r.verify(w, allowed{})
 }
-
-// TestTopicDeleted: a topic that is deleted under the stream holds it; made
-// again, it gets what had not been stored before. What had been is gone with it.
-func TestTopicDeleted(t *testing.T) {
-	t.Parallel()
-	r := newKafkaRig(t, nil, nil, nil)
-	c := startReady(t, r.settings)
-	r.insert(1, 100, "a", "b")
-	r.settle()
-	r.kafka.DeleteTopic(t, r.topic)
-	r.insert(101, 101, "a")
-	end := r.end()
-	r.insert(102, 200, "a", "b")
-	c.held(r.topic)
-	if s := r.slotNow(); s.confirmed >= end {
-		t.Errorf("the slot stands at %v, the event at %v is not stored", s.confirmed, end)
-	}
-	r.createTopic(r.topic, partitions)
-	c.state("streaming")
-	r.settle()
-	r.db.Exec(t, "DELETE FROM app.outbox WHERE right(id, 8)::int <= 100")
-	r.verify(nil, allowed{})
-}
