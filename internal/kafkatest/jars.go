@@ -48,12 +48,10 @@ func classPath(dir string) string {
 // fetchJars brings all jars into the folder dir, which must exist, and compares
 // them with their checksums.
 func fetchJars(ctx context.Context, dir string) error {
-	err := byMaven(ctx, dir)
-	if errors.Is(err, errNoMaven) {
-		err = download(ctx, dir)
-	}
-	if err != nil {
-		return err
+	if err := byMaven(ctx, dir); err != nil {
+		if downloadErr := download(ctx, dir); downloadErr != nil {
+			return errors.Join(err, downloadErr)
+		}
 	}
 	for _, j := range jars() {
 		if err := verify(filepath.Join(dir, filepath.FromSlash(j.path)), j.sum); err != nil {
