@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,7 +74,9 @@ func TestBrokerEnds(t *testing.T) {
 	b := kafkatest.Run(t)
 	r := newKafkaRig(t, nil, b, nil)
 	w := r.watch()
-	startReady(t, r.settings)
+	// The freeze lasts longer than a request: what the broker has read by then is
+	// sent to it a second time.
+	startReady(t, r.settings.with(settings{"KAFKA_REQUEST_TIMEOUT": "2s"}))
 	writer := r.startLoad(5*time.Millisecond, 2, "a", "b", "c", "d")
 	for name, step := range map[string]struct {
 		down, up func() error
@@ -138,6 +141,65 @@ func TestKillOnARealBroker(t *testing.T) {
 	t.Logf("repeats of %d transactions in %d records", len(repeats), r.stored(r.topic))
 }
 
+// TestShortSessions: a broker that ends idle connections, and has clients log in
+// again every second, is nothing that anybody notices.
+func TestShortSessions(t *testing.T) {
+	t.Parallel()
+	b := kafkatest.Run(t, kafkatest.Setting("connections.max.idle.ms", "1000"), kafkatest.Setting("connections.max.reauth.ms", "1000"))
+	r := newKafkaRig(t, nil, b, nil)
+	b.Grant(t, "User:"+kafkatest.User, r.topic, kadm.OpWrite, kadm.OpDescribe, kadm.OpDescribeConfigs)
+	w := r.watch()
+	c := startReady(t, r.settings.with(loginTo(b)))
+	writer := r.startLoad(10*time.Millisecond, 2, "a", "b", "c")
+	writer.more(400)
+	writer.stop()
+	r.settle()
+	elapse(t, 4*time.Second, func() {
+		if s := c.status(); s.State != "streaming" {
+			t.Fatalf("the connector is idle and says %+v", s)
+		}
+	})
+	r.insert(100_001, 100_100, "a", "b", "c")
+	r.settle()
+	r.verify(w, allowed{})
+}
+
+// TestThrottled: a quota slows the stream down, and that is all it does.
+func TestThrottled(t *testing.T) {
+	t.Parallel()
+	b := kafkatest.Run(t)
+	r := newKafkaRig(t, nil, b, nil)
+	answers, err := b.Admin().AlterClientQuotas(t.Context(), []kadm.AlterClientQuotaEntry{{
+		Entity: kadm.ClientQuotaEntity{{Type: "client-id"}},
+		Ops:    []kadm.AlterClientQuotaOp{{Key: "producer_byte_rate", Value: 20_000}},
+	}})
+	if err != nil || answers[0].Err != nil {
+		t.Fatal(err, answers)
+	}
+	w := r.watch()
+	c := startReady(t, r.settings.with(settings{"KAFKA_COMPRESSION": "none", "KAFKA_REQUEST_TIMEOUT": "2s"}))
+	begin := time.Now()
+	for i := range 5 {
+		r.insert(1+i*200, (i+1)*200, "a", "b", "c")
+	}
+	r.settle()
+	if took := time.Since(begin); took < 3*time.Second {
+		t.Errorf("the broker slowed nothing down: %v", took)
+	}
+	if text := c.log.String(); strings.Contains(text, `"ERROR"`) || strings.Contains(text, "connecting") {
+		t.Errorf("the log speaks of more than a slow broker:\n%s", text)
+	}
+	r.verify(w, allowed{})
+}
+
+// loginTo are the settings for the listener with TLS and a login.
+func loginTo(b *kafkatest.Broker) settings {
+	return settings{
+		"KAFKA_BROKERS": b.Addr(kafkatest.SASLSSL), "KAFKA_SECURITY_PROTOCOL": "SASL_SSL", "KAFKA_TLS_CA_FILE": b.TLS().CA,
+		"KAFKA_SASL_MECHANISM": "SCRAM-SHA-512", "KAFKA_SASL_USERNAME": kafkatest.User, "KAFKA_SASL_PASSWORD": kafkatest.Password,
+	}
+}
+
 // TestAuthorizationWithdrawn: a grant that is taken back in the middle of the
 // stream holds it, and given back it goes on by itself.
 func TestAuthorizationWithdrawn(t *testing.T) {
@@ -147,10 +209,7 @@ func TestAuthorizationWithdrawn(t *testing.T) {
 	const principal = "User:" + kafkatest.User
 	b.Grant(t, principal, r.topic, kadm.OpWrite, kadm.OpDescribe, kadm.OpDescribeConfigs)
 	w := r.watch()
-	c := startReady(t, r.settings.with(settings{
-		"KAFKA_BROKERS": b.Addr(kafkatest.SASLSSL), "KAFKA_SECURITY_PROTOCOL": "SASL_SSL", "KAFKA_TLS_CA_FILE": b.TLS().CA,
-		"KAFKA_SASL_MECHANISM": "SCRAM-SHA-512", "KAFKA_SASL_USERNAME": kafkatest.User, "KAFKA_SASL_PASSWORD": kafkatest.Password,
-	}))
+	c := startReady(t, r.settings.with(loginTo(b)))
 	r.insert(1, 100, "a", "b")
 	r.settle()
 	b.Revoke(t, principal, r.topic, kadm.OpWrite)
