@@ -151,10 +151,10 @@ func TestShortSessions(t *testing.T) {
 	w := r.watch()
 	c := startReady(t, r.settings.with(loginTo(b)))
 	writer := r.startLoad(10*time.Millisecond, 2, "a", "b", "c")
-	writer.more(400)
+	writer.more(200)
 	writer.stop()
 	r.settle()
-	elapse(t, 4*time.Second, func() {
+	elapse(t, 2500*time.Millisecond, func() {
 		if s := c.status(); s.State != "streaming" {
 			t.Fatalf("the connector is idle and says %+v", s)
 		}
