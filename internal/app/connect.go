@@ -60,14 +60,14 @@ func (c *connector) connect(ctx context.Context) (pipeline.Session, error) {
 	}
 	info := pipeline.SessionInfo{
 		Identity: s.Identity, SenderTimeout: s.SenderTimeout, PID: s.PID, Insert: seen.insert,
-		Slot: seen.slot.Name, SlotConfirmed: seen.slot.ConfirmedFlush, SlotRestart: seen.slot.Restart, Decoded: seen.slot.Transactions,
+		Slot: seen.slot.Name, SlotConfirmed: seen.slot.ConfirmedFlush, SlotRestart: seen.slot.Restart,
 		Tables: seen.tables,
 	}
 	if err := c.position(ctx, s, &info); err != nil {
 		_ = s.Close(context.WithoutCancel(ctx))
 		return nil, err
 	}
-	return &session{s, info}, nil
+	return &session{s, info, c}, nil
 }
 
 // position takes the slot's positions from the connection that will stream: the
@@ -77,8 +77,8 @@ func (c *connector) position(ctx context.Context, s *pgrepl.Session, info *pipel
 	switch {
 	case err != nil:
 		return pipeline.JudgeConnect(err, c.cfg.Slot)
-	case slot == nil: // START_REPLICATION will say so
-		return nil
+	case slot == nil: // START_REPLICATION would say so, unless it is made again meanwhile
+		return fmt.Errorf("%w: it is gone", errSlotChanged)
 	case slot.Active:
 		return &pipeline.BusyError{Slot: c.cfg.Slot}
 	}
@@ -155,6 +155,7 @@ func (c *connector) inspect(ctx context.Context, cc *pgx.ConnConfig) (*seen, err
 type session struct {
 	*pgrepl.Session
 	info pipeline.SessionInfo
+	conn *connector
 }
 
 func (s *session) Info() pipeline.SessionInfo { return s.info }
@@ -166,7 +167,24 @@ func (s *session) Start(ctx context.Context, at decoder.LSN) (pipeline.Source, e
 	if err != nil {
 		return nil, pipeline.JudgeConnect(err, s.info.Slot)
 	}
+	if err := s.same(ctx); err != nil {
+		stream.Close()
+		return nil, err
+	}
 	return stream, nil
+}
+
+var errSlotChanged = errors.New("the slot has changed while we connected")
+
+// same makes sure that the slot that streams is the one that was judged: until
+// then it was nobody's, and could be dropped and made again. Now it can not,
+// and it stands where it stood, as nothing was confirmed yet.
+func (s *session) same(ctx context.Context) error {
+	slot, err := s.conn.readSlot(ctx)
+	if err == nil && (slot == nil || slot.ConfirmedFlush != s.info.SlotConfirmed) {
+		err = errSlotChanged
+	}
+	return err
 }
 
 // applicationName shows in pg_stat_replication and pg_stat_activity.

@@ -24,7 +24,7 @@ var errStreamEnded = errors.New("the stream has ended")
 
 // RunOptions are what only the command line says.
 type RunOptions struct {
-	// FromSlot begins at the slot's own position, whatever the checkpoint says.
+	// FromSlot begins at a slot that stands below its checkpoint.
 	FromSlot bool
 }
 
@@ -70,7 +70,7 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 	}
 	if store != nil {
 		defer func() { _ = store.Close(context.WithoutCancel(ctx)) }()
-		pc.Checkpoint, pc.NewerRows = store, store.newerRows
+		pc.Checkpoint, pc.NewerRows, pc.Decoded = store, store.newerRows, conn.decoded
 	}
 	p, err := pipeline.New(pc)
 	if err != nil {

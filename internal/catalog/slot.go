@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -92,7 +93,7 @@ func judgeSlot(fs *findings, s *Slot, server Server, want Want) {
 			"is temporary: it goes with its session, and every event after that with it")
 	}
 	if s.TwoPhase {
-		fs.add("slot.two_phase", Fail, s.Name, "make a slot without two_phase; outbox-cdc setup does",
+		fs.add("slot.two_phase", Fail, s.Name, "set OUTBOX_CDC_SLOT to another name and run outbox-cdc setup, or make this one again without it: SELECT pg_drop_replication_slot("+literal(s.Name)+"); outbox-cdc setup",
 			"has two_phase: prepared transactions would arrive before they are committed")
 	}
 	judgeWAL(fs, s, server)
@@ -104,7 +105,8 @@ func judgeSlot(fs *findings, s *Slot, server Server, want Want) {
 }
 
 func judgeWAL(fs *findings, s *Slot, server Server) {
-	const recreate = "rows written since are only in the tables: drop the slot (SELECT pg_drop_replication_slot(...)), run outbox-cdc setup, and deliver them from there"
+	recreate := fmt.Sprintf("SELECT pg_drop_replication_slot(%s); run outbox-cdc setup, and deliver from the tables the rows that were committed above %s; "+
+		"where a checkpoint is kept, the hold that follows says how to go on (OUTBOX_CDC_ACCEPT_GAP)", literal(s.Name), s.ConfirmedFlush)
 	switch {
 	case s.Lost():
 		reason := s.InvalidationReason
@@ -119,7 +121,7 @@ func judgeWAL(fs *findings, s *Slot, server Server) {
 		fs.ok("slot.wal_status", s.Name, "WAL is %s", clip(s.WALStatus))
 	}
 	if s.ConfirmedFlush > server.Flushed {
-		fs.add("slot.position", Fail, s.Name, "the server was restored to an earlier state: drop the slot, run outbox-cdc setup, and deliver what is missing from the tables",
+		fs.add("slot.position", Fail, s.Name, "the server was restored to an earlier state: SELECT pg_drop_replication_slot("+literal(s.Name)+"); run outbox-cdc setup, and deliver what is missing from the tables",
 			"stands at %s, above the server's end of WAL %s: it would skip what is written next", s.ConfirmedFlush, server.Flushed)
 	} else {
 		fs.ok("slot.position", s.Name, "confirmed %s, server %s", s.ConfirmedFlush, server.Flushed)

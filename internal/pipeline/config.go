@@ -36,6 +36,10 @@ type Config struct {
 	ServerStopping func(ctx context.Context) bool
 	// Checkpoint stores the position beside the slot; nil for none.
 	Checkpoint CheckpointStore
+	// Decoded asks how many transactions the server has decoded for the slot
+	// since its statistics began; 0 or less where that is not known. The answer
+	// is of the slot that is there when it is called. May be nil.
+	Decoded func(ctx context.Context) (int64, error)
 	// NewerRows asks the tables whether any row is newer than a checkpoint's
 	// snapshot. May be nil.
 	NewerRows func(ctx context.Context, c *offset.Checkpoint) (offset.NewerRows, error)
@@ -43,8 +47,8 @@ type Config struct {
 	AcceptGap decoder.LSN
 	// Skip are the events that the operator gave up.
 	Skip []SkipEntry
-	// FromSlot ignores the checkpoint once, so that an operator who rewinds
-	// the slot is obeyed.
+	// FromSlot begins at a slot that stands below its checkpoint, so that an
+	// operator who rewinds the slot is obeyed.
 	FromSlot bool
 
 	StatusInterval time.Duration
@@ -90,9 +94,6 @@ type SessionInfo struct {
 	Insert decoder.LSN
 	// Slot is the slot's name.
 	Slot string
-	// Decoded counts the transactions that the server decoded for the slot
-	// since its statistics began; 0 or less where that is not known.
-	Decoded int64
 	// Tables are the outbox tables by their OIDs.
 	Tables map[uint32]decoder.TableName
 	// SenderTimeout is the wal_sender_timeout in force; 0 means off.

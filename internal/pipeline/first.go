@@ -21,10 +21,6 @@ func (p *Pipeline) firstStart(ctx context.Context, info SessionInfo) (decoder.LS
 	if err != nil {
 		return 0, fmt.Errorf("load the checkpoint of slot %q: %w", info.Slot, err)
 	}
-	if c != nil && p.cfg.FromSlot {
-		p.cfg.Log.Warn("the checkpoint is ignored, as --from=slot says", "checkpoint", c.Confirmed, "slot", info.SlotConfirmed)
-		c = nil
-	}
 	v, err := p.judgeCheckpoint(ctx, p.past.remind(c), info)
 	if isGap(err) {
 		// Named by what is stored: that is all a restart with the accepted gap
@@ -33,6 +29,12 @@ func (p *Pipeline) firstStart(ctx context.Context, info SessionInfo) (decoder.LS
 	}
 	if err != nil {
 		return 0, err
+	}
+	if p.cfg.FromSlot && v.Start > info.SlotConfirmed {
+		// Only a slot that was moved back is obeyed: above the checkpoint there
+		// may be a gap, whatever the command line says.
+		p.cfg.Log.Warn("the checkpoint is ignored, as --from=slot says", "checkpoint", c.Confirmed, "slot", info.SlotConfirmed)
+		v.Start, v.Floor = 0, info.SlotConfirmed
 	}
 	p.ledger.Reset(v.Floor)
 	p.keeper.begin(c, v.Floor)
@@ -47,9 +49,16 @@ func (p *Pipeline) firstStart(ctx context.Context, info SessionInfo) (decoder.LS
 func (p *Pipeline) judgeCheckpoint(ctx context.Context, c *offset.Checkpoint, info SessionInfo) (offset.Verdict, error) {
 	at := offset.ServerState{
 		SystemID: info.SystemID, Timeline: info.Timeline, Database: info.Database, Flush: info.Flush,
-		SwitchPoints: info.History, SlotConfirmed: info.SlotConfirmed, SlotRestart: info.SlotRestart, Decoded: info.Decoded,
+		SwitchPoints: info.History, SlotConfirmed: info.SlotConfirmed, SlotRestart: info.SlotRestart,
 	}
 	v := offset.Judge(c, at, p.cfg.AcceptGap)
+	if v.Suspect && p.cfg.Decoded != nil {
+		var err error
+		if at.Decoded, err = p.cfg.Decoded(ctx); err != nil {
+			return v, fmt.Errorf("ask the server what it has decoded for the slot: %w", err)
+		}
+		v = offset.Judge(c, at, p.cfg.AcceptGap)
+	}
 	if v.Suspect && p.cfg.NewerRows != nil {
 		var err error
 		if at.NewerRows, err = p.cfg.NewerRows(ctx, c); err != nil {

@@ -43,10 +43,10 @@ type keeper struct {
 	raise   chan struct{} // capacity 1: the ceiling is half used
 	failing bool          // the last write; only run's goroutine
 
-	mu     sync.Mutex // guards what follows
-	info   *SessionInfo
-	saved  offset.Checkpoint
-	events int64 // delivered when it was saved
+	mu      sync.Mutex // guards what follows
+	info    *SessionInfo
+	saved   offset.Checkpoint
+	records int64 // confirmed when it was saved
 }
 
 func newKeeper(p *Pipeline, store CheckpointStore) *keeper {
@@ -109,8 +109,8 @@ func (k *keeper) run(ctx context.Context, interval time.Duration) {
 func (k *keeper) worth() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	confirmed := k.p.ledger.Confirmed()
-	return confirmed > k.saved.Confirmed && (k.p.counters.delivered.Load() > k.events || confirmed-k.saved.Confirmed >= idleStep)
+	confirmed, records := k.p.ledger.Progress()
+	return confirmed > k.saved.Confirmed && (records > k.records || confirmed-k.saved.Confirmed >= idleStep)
 }
 
 // keep writes the checkpoint of the present history.
@@ -118,8 +118,7 @@ func (k *keeper) keep(ctx context.Context, worth bool) {
 	if !worth {
 		return
 	}
-	events := k.p.counters.delivered.Load()
-	c, info := k.next()
+	c, records, info := k.next()
 	if info == nil {
 		return
 	}
@@ -139,24 +138,24 @@ func (k *keeper) keep(ctx context.Context, worth bool) {
 	if k.info != info {
 		return // another history has begun meanwhile
 	}
-	k.saved, k.events = c, events
+	k.saved, k.records = c, records
 	k.ceiling.Store(uint64(c.Ceiling))
 }
 
-// next is the checkpoint to write now, and the session that it is about; nil
-// when none streams.
-func (k *keeper) next() (offset.Checkpoint, *SessionInfo) {
+// next is the checkpoint to write now, the records that are confirmed with it,
+// and the session that it is about; nil when none streams.
+func (k *keeper) next() (offset.Checkpoint, int64, *SessionInfo) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	info := k.info
 	if info == nil {
-		return offset.Checkpoint{}, nil
+		return offset.Checkpoint{}, 0, nil
 	}
-	confirmed := k.p.ledger.Confirmed()
+	confirmed, records := k.p.ledger.Progress()
 	step := max(decoder.LSN(ceilingStep), 4*(confirmed-min(confirmed, k.saved.Confirmed)))
 	return offset.Checkpoint{
 		Slot: info.Slot, SystemID: info.SystemID, Timeline: info.Timeline, Database: info.Database,
 		Confirmed: confirmed, Ceiling: max(k.saved.Ceiling, confirmed+step),
-		Restart: info.SlotRestart, Decoded: max(info.Decoded, 0), Phase: offset.PhaseStream,
-	}, info
+		Restart: info.SlotRestart, Phase: offset.PhaseStream,
+	}, records, info
 }

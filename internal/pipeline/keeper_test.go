@@ -139,6 +139,10 @@ func TestStartsAtTheCheckpoint(t *testing.T) {
 		{name: "ahead of the server", change: func(c *offset.Checkpoint) { c.Confirmed = 1 << 50 }, held: "restored"},
 		{name: "made again", change: func(c *offset.Checkpoint) { c.Confirmed, c.Ceiling = 10, 20 }, held: "gap from LSN 0/A"},
 		{
+			name: "made again, from the slot", change: func(c *offset.Checkpoint) { c.Confirmed, c.Ceiling = 10, 20 },
+			config: func(c *Config) { c.FromSlot = true }, held: "gap from LSN 0/A",
+		},
+		{
 			name: "made again, accepted", change: func(c *offset.Checkpoint) { c.Confirmed, c.Ceiling = 10, 20 },
 			config: func(c *Config) { c.AcceptGap = 10 }, start: 0,
 		},
@@ -169,6 +173,43 @@ func TestStartsAtTheCheckpoint(t *testing.T) {
 				}
 				r.end()
 			})
+		})
+	}
+}
+
+// What was confirmed after the last write is worth another one, also the end of a
+// transaction whose rows were stored before it.
+func TestLastRowIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(fakeStore)
+		r := start(t, withStore(store))
+		src := r.session()
+		src.transaction(1000, row(1))
+		src.send(begin(2000), row(2))
+		settle(time.Minute)
+		src.send(commit(2000))
+		settle(time.Minute)
+		if c, _ := store.get(); c.Confirmed != endOf(2000) {
+			t.Errorf("the checkpoint is at %v, want %v", c.Confirmed, endOf(2000))
+		}
+		r.end()
+	})
+}
+
+// A slot that may have been made again is ours if it has decoded as much as ours
+// had. That is asked once it matters: of the slot that is there then.
+func TestSuspectSlotAsksTheServer(t *testing.T) {
+	for decoded, want := range map[int64]State{-1: StateHeld, 6: StateHeld, 7: StateStreaming} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &fakeStore{kept: &offset.Checkpoint{Slot: "s", SystemID: "1", Timeline: 1, Database: "db", Confirmed: 50, Ceiling: 1000, Restart: 40, Decoded: 7}}
+			r := start(t, func(c *Config) {
+				withStore(store)(c)
+				c.Decoded = func(context.Context) (int64, error) { return decoded, nil }
+			})
+			r.server.change(func(s *fakeServer) { s.info.SlotRestart = 90 })
+			settle(time.Minute)
+			r.wantState(want)
+			r.end()
 		})
 	}
 }

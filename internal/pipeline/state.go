@@ -99,7 +99,7 @@ func (c *conditions) beCareful(careful bool) {
 func (c *conditions) set(n Condition) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.reader.State == n.State && c.reader.Reason == n.Reason {
+	if c.reader.State == n.State && c.reader.Reason == n.Reason && c.reader.Remedy == n.Remedy {
 		return false
 	}
 	n.Since = time.Now()

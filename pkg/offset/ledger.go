@@ -30,6 +30,7 @@ type Ledger struct {
 	head      uint64  // sequence of the oldest entry
 	next      uint64  // sequence that the next entry will get
 	confirmed decoder.LSN
+	done      int64 // records that are confirmed, over all histories
 	records   int64 // added to the entries in the ring
 	bytes     int64
 }
@@ -182,6 +183,14 @@ func (l *Ledger) Confirmed() decoder.LSN {
 	return l.confirmed
 }
 
+// Progress is the confirmed position, and how many records were confirmed with
+// it. The number counts over Resets, and never goes back.
+func (l *Ledger) Progress() (confirmed decoder.LSN, records int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.confirmed, l.done
+}
+
 // pop removes what is done from the front.
 func (l *Ledger) pop() {
 	for l.head < l.next {
@@ -191,6 +200,7 @@ func (l *Ledger) pop() {
 		}
 		l.confirmed = max(l.confirmed, e.end)
 		l.records -= e.added
+		l.done += e.added
 		l.head++
 	}
 }

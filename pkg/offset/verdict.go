@@ -79,9 +79,17 @@ func Judge(cp *Checkpoint, at ServerState, acceptGap decoder.LSN) Verdict {
 	if at.NewerRows == NewerNone {
 		return v
 	}
+	hint := ""
+	if at.NewerRows == NewerUnknown {
+		hint = "; once the connector's role has SELECT on the outbox tables, it looks for such rows itself, and goes on if there are none"
+	}
 	reason := fmt.Sprintf("slot %s stands at %s, and needs WAL only from %s on, above everything that the checkpoint knows: it may have been made again",
 		cp.Slot, at.SlotConfirmed, at.SlotRestart)
-	return v.gap(gapFrom(cp, valid), at, acceptGap, reason)
+	v = v.gap(gapFrom(cp, valid), at, acceptGap, reason)
+	if v.Hold {
+		v.Remedy += hint
+	}
+	return v
 }
 
 // validUpTo is the highest position of the checkpoint that is part of the

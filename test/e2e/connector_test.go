@@ -49,10 +49,10 @@ type connector struct {
 
 // launch starts the binary. At the test's end it is stopped if it still runs,
 // and must not have found a data race or panicked.
-func launch(tb testing.TB, binary string, s settings) *connector {
+func launch(tb testing.TB, binary string, s settings, args ...string) *connector {
 	tb.Helper()
 	c := &connector{tb: tb, done: make(chan struct{})}
-	c.cmd = exec.Command(binary)
+	c.cmd = exec.Command(binary, args...)
 	c.cmd.Env = s.environ()
 	c.cmd.Stderr, c.cmd.Stdout = &c.log, &c.out
 	if err := c.cmd.Start(); err != nil {
@@ -70,17 +70,17 @@ func launch(tb testing.TB, binary string, s settings) *connector {
 }
 
 // start launches the binary as it is tested and waits until it listens.
-func start(tb testing.TB, s settings) *connector {
+func start(tb testing.TB, s settings, args ...string) *connector {
 	tb.Helper()
-	c := launch(tb, binaries.tested, s)
+	c := launch(tb, binaries.tested, s, args...)
 	c.listens()
 	return c
 }
 
 // startReady starts the connector and waits until it is ready.
-func startReady(tb testing.TB, s settings) *connector {
+func startReady(tb testing.TB, s settings, args ...string) *connector {
 	tb.Helper()
-	c := start(tb, s)
+	c := start(tb, s, args...)
 	c.state("streaming")
 	return c
 }

@@ -81,20 +81,6 @@ func TestNothingIsSetUp(t *testing.T) {
 	r.verify(nil, allowed{})
 }
 
-// TestForeignSlot: a slot that is none of ours is left alone.
-func TestForeignSlot(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil, 1)
-	r.db.Exec(t, "SELECT pg_drop_replication_slot('"+r.slot+"')")
-	r.db.Exec(t, "SELECT pg_create_physical_replication_slot('"+r.slot+"')")
-	c := start(t, r.settings)
-	c.held(r.slot, "pgoutput", "OUTBOX_CDC_SLOT")
-	r.db.Exec(t, "SELECT pg_drop_replication_slot('"+r.slot+"')")
-	c.held(r.slot, "does not exist")
-	r.createSlot()
-	c.state("streaming")
-}
-
 // TestPublicationDropped: the server cannot decode without it, and nothing is
 // passed over.
 func TestPublicationDropped(t *testing.T) {
