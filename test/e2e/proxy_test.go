@@ -25,6 +25,8 @@ type proxy struct {
 	replication string
 	// alter changes what the server says on ordinary connections.
 	alter func([]byte) []byte
+	// spy sees what the server says on replication connections.
+	spy func([]byte) []byte
 }
 
 // newProxy starts a proxy before the rig's server, and has the connector use it.
@@ -51,6 +53,15 @@ func (p *proxy) set(replication string, alter func([]byte) []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.replication, p.alter = replication, alter
+}
+
+// spyOn has somebody see what the server says on replication connections that
+// come from now on, before the connector does.
+func (p *proxy) spyOn(spy func(said []byte)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.replication = p.server
+	p.spy = func(said []byte) []byte { spy(said); return said }
 }
 
 func (p *proxy) close() {
@@ -92,7 +103,7 @@ func (p *proxy) serve(client net.Conn) {
 	p.mu.Lock()
 	address, alter := p.server, p.alter
 	if startup.Parameters["replication"] != "" {
-		address, alter = p.replication, nil
+		address, alter = p.replication, p.spy
 	}
 	p.mu.Unlock()
 	if address == "" {

@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
@@ -164,6 +166,36 @@ func testSlotMadeAgainAtOnce(t *testing.T, r *rig, lost bool) {
 	r.settle()
 	if repeats := r.verify(w, allowed{}); len(repeats) > 0 {
 		t.Errorf("repeats: %v", repeats)
+	}
+}
+
+// TestSlotMadeAgainWhileWeConnect: the connector has looked at the slot, and found
+// it good; before it has asked for the stream, another one has taken its place.
+func TestSlotMadeAgainWhileWeConnect(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, 1)
+	p := r.newProxy(t)
+	p.spyOn(func([]byte) {})
+	c := startReady(t, r.remembers())
+	r.insert(1, 10, "a")
+	r.settle()
+	r.remembered()
+	c.stop()
+	stands := []byte(r.slotNow().confirmed.String())
+	var once sync.Once
+	p.spyOn(func(said []byte) {
+		if bytes.Contains(said, stands) { // the last look
+			once.Do(func() {
+				r.dropSlot()
+				r.insert(11, 20, "lost")
+				r.createSlot()
+			})
+		}
+	})
+	c = start(t, r.remembers())
+	c.gap()
+	if c.log.find("streaming") != nil || r.stored(topic) != 10 {
+		t.Errorf("%d records; it has streamed from a slot that it had not looked at:\n%s", r.stored(topic), c.log.end(5))
 	}
 }
 
