@@ -179,7 +179,7 @@ func TestPoisonedSlot(t *testing.T) {
 	}
 	r.insert(1, 3, "a")
 	c := start(t, r.settings)
-	c.held("slot.position "+r.slot, "above the server's end of WAL", "drop the slot")
+	c.held("slot.position "+r.slot, "above the server's end of WAL", "pg_drop_replication_slot('")
 	if s := r.slotNow(); s.pid != 0 || s.confirmed != far {
 		t.Errorf("the slot is used by %d and stands at %v", s.pid, s.confirmed)
 	}
