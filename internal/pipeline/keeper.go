@@ -46,7 +46,8 @@ type keeper struct {
 	mu      sync.Mutex // guards what follows
 	info    *SessionInfo
 	saved   offset.Checkpoint
-	records int64 // confirmed when it was saved
+	floor   decoder.LSN // where the history began
+	records int64       // confirmed when it was saved
 }
 
 func newKeeper(p *Pipeline, store CheckpointStore) *keeper {
@@ -69,7 +70,7 @@ func (k *keeper) bound(confirmed decoder.LSN) decoder.LSN {
 func (k *keeper) begin(c *offset.Checkpoint, floor decoder.LSN) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.info, k.saved = nil, offset.Checkpoint{}
+	k.info, k.saved, k.floor = nil, offset.Checkpoint{}, floor
 	if c != nil {
 		k.saved = *c
 	}
@@ -152,7 +153,8 @@ func (k *keeper) next() (offset.Checkpoint, int64, *SessionInfo) {
 		return offset.Checkpoint{}, 0, nil
 	}
 	confirmed, records := k.p.ledger.Progress()
-	step := max(decoder.LSN(ceilingStep), 4*(confirmed-min(confirmed, k.saved.Confirmed)))
+	// From where this history began: the first checkpoint is no step of its own.
+	step := max(decoder.LSN(ceilingStep), 4*(confirmed-min(confirmed, max(k.saved.Confirmed, k.floor))))
 	return offset.Checkpoint{
 		Slot: info.Slot, SystemID: info.SystemID, Timeline: info.Timeline, Database: info.Database,
 		Confirmed: confirmed, Ceiling: max(k.saved.Ceiling, confirmed+step),

@@ -89,6 +89,23 @@ func TestNothingAboveTheCeilingIsConfirmed(t *testing.T) {
 	})
 }
 
+// The first ceiling is as close as the others, wherever the slot stands: far above,
+// it would let a slot pass that was made again.
+func TestFirstCeilingIsClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const far = 1 << 40
+		store := new(fakeStore)
+		r := start(t, withStore(store))
+		r.server.change(func(s *fakeServer) { s.info.SlotConfirmed = far })
+		r.session()
+		settle(time.Minute)
+		if c, _ := store.get(); c.Confirmed != far || c.Ceiling != far+ceilingStep {
+			t.Errorf("the first checkpoint is %+v", c)
+		}
+		r.end()
+	})
+}
+
 // The write makes WAL itself: an idle database must not be kept busy by it.
 func TestIdleDatabaseIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

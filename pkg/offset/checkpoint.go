@@ -35,7 +35,8 @@ type Checkpoint struct {
 	// Snapshot is a pg_snapshot whose visible rows are all below Confirmed,
 	// as the server prints it; "" for none.
 	Snapshot string
-	// Phase is PhaseStream.
+	// Phase is PhaseStream, also if empty. With any other one the positions may
+	// mean something else, and Judge holds.
 	Phase string
 	// UpdatedAt is when the row was written, by the server's clock.
 	UpdatedAt time.Time

@@ -43,6 +43,12 @@ func Judge(cp *Checkpoint, at ServerState, acceptGap decoder.LSN) Verdict {
 	switch {
 	case cp == nil:
 		return Verdict{Floor: at.SlotConfirmed}
+	case cp.Phase != PhaseStream && cp.Phase != "":
+		return Verdict{
+			Hold:   true,
+			Reason: fmt.Sprintf("the checkpoint of slot %s is in phase %q, a phase that this version does not know", cp.Slot, clip(cp.Phase)),
+			Remedy: "run the version of outbox-cdc that wrote it",
+		}
 	case cp.SystemID != at.SystemID:
 		return foreign("this is database system %s, and the checkpoint of slot %s is of system %s", at.SystemID, cp.Slot, cp.SystemID)
 	case cp.Database != at.Database:

@@ -73,6 +73,7 @@ func TestJudge(t *testing.T) {
 
 		{"another system", stored(), changes{func(at *ServerState) { at.SystemID = "8" }}, 0x500, Verdict{Hold: true}, "this is database system 8, and the checkpoint of slot s is of system 7"},
 		{"another database", stored(), changes{func(at *ServerState) { at.Database = "clone" }}, 0x500, Verdict{Hold: true}, `this is database "clone"`},
+		{"an unknown phase", func() *Checkpoint { c := stored(); c.Phase = "rounds"; return c }(), nil, 0x500, Verdict{Hold: true}, `in phase "rounds"`},
 		{"an old primary", stored(), changes{func(at *ServerState) { at.Timeline = 2 }}, 0x500, Verdict{Hold: true}, "timeline 2, below 3"},
 		{"restored", stored(), changes{func(at *ServerState) { at.Flush = 0x4FF }, slotAt(0x300, 0x300)}, 0x500, Verdict{Hold: true}, "ends at 0/4FF, below 0/500"},
 		{"nothing written since", stored(), changes{func(at *ServerState) { at.Flush = 0x500 }}, 0, fromCheckpoint, ""},

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,7 +33,10 @@ func (s *Store) Load(ctx context.Context, slot string) (*offset.Checkpoint, erro
 		if err != nil {
 			return err
 		}
-		c.Timeline = int32(timeline) //nolint:gosec // the server's own are 32 bits, and only it can have one
+		if timeline < 1 || timeline > math.MaxInt32 {
+			timeline = math.MaxInt32 // above that of every server: it fits none
+		}
+		c.Timeline = int32(timeline)
 		c.UpdatedAt = time.UnixMicro(int64(updated * 1e6)).UTC()
 		cp = &c
 		return parseLSNs(&c, confirmed, ceiling, restart)
