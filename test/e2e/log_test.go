@@ -37,6 +37,17 @@ func (l *logText) find(msg string) map[string]any {
 	return nil
 }
 
+// times is how many lines have the message.
+func (l *logText) times(msg string) (n int) {
+	for line := range strings.Lines(l.String()) {
+		var fields map[string]any
+		if json.Unmarshal([]byte(line), &fields) == nil && fields["msg"] == msg {
+			n++
+		}
+	}
+	return n
+}
+
 // end is the last lines, for a failure's message.
 func (l *logText) end(lines int) string {
 	all := strings.Split(strings.TrimRight(l.String(), "\n"), "\n")

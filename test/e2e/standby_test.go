@@ -50,3 +50,32 @@ func TestStandby(t *testing.T) {
 		}
 	}
 }
+
+// TestStandbyIsFit: an instance that could not stream is no standby, whoever has
+// the slot; and one that was told not to wait is held until the slot is free.
+func TestStandbyIsFit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, 1)
+	active := startReady(t, r.settings)
+	r.insert(1, 10, "a")
+	r.settle()
+	unfit := start(t, r.settings.with(settings{"PUBLICATION": "other_pub"}))
+	noTopic := start(t, r.settings.with(settings{"ROUTES": "* -> kafka:missing"}))
+	alone := start(t, r.settings.with(settings{"STANDBY": "false"}))
+	unfit.held("publication.exists other_pub", "does not exist")
+	noTopic.held("missing")
+	alone.held(r.slot, "in use", "OUTBOX_CDC_STANDBY")
+	r.db.Exec(t, "CREATE PUBLICATION other_pub FOR TABLE app.outbox")
+	unfit.state("standby")
+	r.createTopic("missing", 1)
+	noTopic.state("standby")
+	unfit.stop()
+	noTopic.stop()
+	active.stop()
+	alone.state("streaming")
+	r.insert(11, 20, "a")
+	r.settle()
+	if n := count(r.verify(nil, allowed{})); n != 0 {
+		t.Errorf("%d repeats", n)
+	}
+}

@@ -65,3 +65,42 @@ func TestSessionTerminatedInALargeTransaction(t *testing.T) {
 	r.settle()
 	r.verify(w, allowed{})
 }
+
+// TestSessionTerminatedAllTheTime: somebody ends the walsender as soon as there
+// is one. That is trouble, but no outage: nothing is lost or repeated, and the
+// connector stays ready within its grace.
+func TestSessionTerminatedAllTheTime(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, 1)
+	w := r.watch()
+	c := startReady(t, r.settings)
+	writer := r.startLoad(2*time.Millisecond, 3, "a", "b", "c")
+	conn := r.db.Conn(t)
+	ended, connecting := 0, false
+	elapse(t, 4*time.Second, func() {
+		tag, err := conn.Exec(t.Context(), `SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots
+			WHERE slot_name = $1 AND active_pid IS NOT NULL`, r.slot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended += int(tag.RowsAffected())
+		switch s := c.status(); {
+		case !s.Ready:
+			t.Fatalf("not ready: %+v", s)
+		case s.State == "connecting":
+			connecting = connecting || s.Reason != ""
+		case s.State != "streaming":
+			t.Fatalf("status %+v", s)
+		}
+	})
+	if ended < 5 || !connecting {
+		t.Errorf("%d sessions were ended; seen connecting: %v", ended, connecting)
+	}
+	c.state("streaming")
+	writer.more(20)
+	writer.stop()
+	r.settle()
+	if n := count(r.verify(w, allowed{})); n != 0 {
+		t.Errorf("%d repeats", n)
+	}
+}
