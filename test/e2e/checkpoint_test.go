@@ -2,49 +2,35 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
-	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
 	"github.com/outbox-cdc/outbox-cdc/pkg/offset/pgstore"
 )
 
-// lookCheckpoint reads the slot's checkpoint; nil for none.
-func (r *rig) lookCheckpoint(ctx context.Context) (*offset.Checkpoint, error) {
-	conn := r.db.Conn(r.tb)
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	var confirmed, ceiling string
-	err := conn.QueryRow(ctx, "SELECT confirmed_lsn::text, ceiling_lsn::text FROM outbox_cdc.checkpoint WHERE slot = $1", r.slot).Scan(&confirmed, &ceiling)
+// checkpoint reads the slot's.
+func (r *rig) checkpoint(ctx context.Context) (confirmed, ceiling decoder.LSN, err error) {
+	text, err := query[string](ctx, r.db, "SELECT confirmed_lsn || ' ' || ceiling_lsn FROM outbox_cdc.checkpoint WHERE slot = $1", r.slot)
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
-	c := &offset.Checkpoint{}
-	if c.Confirmed, err = decoder.ParseLSN(confirmed); err != nil {
-		return nil, err
-	}
-	c.Ceiling, err = decoder.ParseLSN(ceiling)
-	return c, err
+	first, second, _ := strings.Cut(text, " ")
+	var errs [2]error
+	confirmed, errs[0] = decoder.ParseLSN(first)
+	ceiling, errs[1] = decoder.ParseLSN(second)
+	return confirmed, ceiling, errors.Join(errs[:]...)
 }
 
-// checkpoint is the slot's.
-func (r *rig) checkpoint() *offset.Checkpoint {
-	r.tb.Helper()
-	c, err := r.lookCheckpoint(r.tb.Context())
-	if err != nil {
-		r.tb.Fatal(err)
-	}
-	return c
-}
-
-// storedAbove waits for a checkpoint that covers the position.
-func (r *rig) storedAbove(at decoder.LSN) {
+// remembered waits for a checkpoint that covers the position.
+func (r *rig) remembered(at decoder.LSN) {
 	r.tb.Helper()
 	eventually(r.tb, patience, fmt.Sprintf("a checkpoint above %v", at), func(ctx context.Context) (bool, any) {
-		c, err := r.lookCheckpoint(ctx)
-		return err == nil && c.Confirmed >= at, err
+		confirmed, _, err := r.checkpoint(ctx)
+		return err == nil && confirmed >= at, errors.Join(err, fmt.Errorf("checkpoint %v", confirmed))
 	})
 }
 
@@ -103,7 +89,7 @@ func TestCheckpointDeleted(t *testing.T) {
 	c.stop()
 	r.db.Exec(t, "DELETE FROM outbox_cdc.checkpoint")
 	c = startReady(t, r.settings)
-	r.storedAbove(r.insert(21, 40, "a", "b"))
+	r.remembered(r.insert(21, 40, "a", "b"))
 	c.stop()
 	r.db.Exec(t, "DROP TABLE outbox_cdc.checkpoint")
 	c = start(t, r.settings)
@@ -134,7 +120,10 @@ func TestCheckpointLost(t *testing.T) {
 			c := startReady(t, r.settings)
 			r.insert(1, 20, "a", "b")
 			r.settle()
-			ceiling := r.checkpoint().Ceiling
+			_, ceiling, err := r.checkpoint(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
 			r.db.Exec(t, test.take)
 			// Most of this is in large records that cost next to nothing.
 			for i := range 9 {

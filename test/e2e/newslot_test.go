@@ -37,7 +37,7 @@ func testFailoverWithoutASlot(t *testing.T, f *couple, connector string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.kept(t, low)
+	f.after.remembered(low + 1)
 	f.catchUp(t)
 	dies, ghosts := connector == "dies", connector == "has seen ghosts"
 	if dies {

@@ -149,13 +149,3 @@ func (f *couple) rescued(t *testing.T) death {
 	t.Helper()
 	return f.after.taken()
 }
-
-// kept waits until the standby has a checkpoint above a position.
-func (f *couple) kept(t *testing.T, above decoder.LSN) {
-	t.Helper()
-	eventually(t, patience, fmt.Sprintf("the standby has a checkpoint above %v", above), func(ctx context.Context) (bool, any) {
-		stored, err := query[string](ctx, f.after.db, "SELECT confirmed_lsn::text FROM outbox_cdc.checkpoint WHERE slot = $1", f.slot)
-		at, parseErr := decoder.ParseLSN(stored)
-		return errors.Join(err, parseErr) == nil && at > above, errors.Join(err, fmt.Errorf("checkpoint %q", stored))
-	})
-}

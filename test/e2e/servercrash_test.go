@@ -34,7 +34,7 @@ func TestServerCrashRewindsTheSlot(t *testing.T) {
 			saved = r.slotSaved()
 			covered[store] = r.insert(next, next+49, "a", "b")
 			if store == "table" {
-				r.storedAbove(covered[store])
+				r.remembered(covered[store])
 			}
 		}
 		r.insert(next, next+9, "a", "b")
@@ -57,7 +57,10 @@ func TestServerCrashRewindsTheSlot(t *testing.T) {
 			t.Fatalf("%s: the slot stands at %v after the crash, it was not put back below %v", store, before.stood, covered[store])
 		}
 		if store == "table" {
-			before.stood = r.checkpoint().Confirmed
+			var err error
+			if before.stood, _, err = r.checkpoint(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
 		c := startReady(t, r.settings)
 		r.insert(next, next+9, "a", "b")

@@ -3,13 +3,10 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 )
 
 // replaceSlot is what an administrator does to a slot that is in use: it is
@@ -35,19 +32,6 @@ func (r *rig) dropSlot() {
 // remembers are the settings of a connector that writes its checkpoint often.
 func (r *rig) remembers() settings { return r.settings.with(settings{"OFFSET_INTERVAL": "1s"}) }
 
-// remembered waits for a checkpoint above all that was written, and until the
-// slot has passed what that has written.
-func (r *rig) remembered() {
-	r.tb.Helper()
-	end := r.end()
-	eventually(r.tb, patience, fmt.Sprintf("a checkpoint above %v", end), func(ctx context.Context) (bool, any) {
-		text, err := query[string](ctx, r.db, "SELECT confirmed_lsn::text FROM outbox_cdc.checkpoint WHERE slot = $1", r.slot)
-		at, parseErr := decoder.ParseLSN(text)
-		return errors.Join(err, parseErr) == nil && at >= end, errors.Join(err, fmt.Errorf("checkpoint %q", text))
-	})
-	r.settle()
-}
-
 // TestSlotMadeAgain: a slot that was dropped is held, and so is another one of
 // its name, until an operator says that the rows in between are known.
 func TestSlotMadeAgain(t *testing.T) {
@@ -70,8 +54,8 @@ func testSlotMadeAgain(t *testing.T, r *rig, dies bool) {
 	low := r.end()
 	r.insert(1, 50, "a", "b")
 	end := r.end()
+	r.remembered(r.end())
 	r.settle()
-	r.remembered()
 	if dies {
 		c.kill()
 		r.inactive()
@@ -142,8 +126,8 @@ func testSlotMadeAgainAtOnce(t *testing.T, r *rig, lost bool) {
 	w := r.watch()
 	c := startReady(t, r.remembers())
 	r.insert(1, 50, "a", "b")
+	r.remembered(r.end())
 	r.settle()
-	r.remembered()
 	c.stop()
 	r.dropSlot()
 	if lost {
@@ -178,8 +162,8 @@ func TestSlotMadeAgainWhileWeConnect(t *testing.T) {
 	p.spyOn(func([]byte) {})
 	c := startReady(t, r.remembers())
 	r.insert(1, 10, "a")
+	r.remembered(r.end())
 	r.settle()
-	r.remembered()
 	c.stop()
 	stands := []byte(r.slotNow().confirmed.String())
 	var once sync.Once
