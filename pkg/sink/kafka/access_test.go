@@ -164,7 +164,7 @@ func TestCreateTopics(t *testing.T) {
 func TestCreateRace(t *testing.T) {
 	c := newCluster(t)
 	s, got := newSink(t, c, func(cfg *Config) { cfg.Create = &Create{Partitions: 1, Replication: 1} })
-	c.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {
+	c.ControlKey(int16(kmsg.CreateTopics), func(kmsg.Request) (kmsg.Response, error, bool) {
 		c.DropControl()
 		c.SleepControl(func() {
 			if err := c.CreateTopic("orders", 2, nil); err != nil {

@@ -78,25 +78,29 @@ func (s *Sink) settle(ctx context.Context, client *kgo.Client) error {
 	}
 }
 
-// refused ends the sink when a broker keeps refusing us while records wait for
-// it. Without any, the next Send finds out by itself. The client would hold for
-// ever what it may have sent already, so it is closed; what can still be
-// answered, is.
-func (s *Sink) refused(address string, v verdict, err error) {
-	if s.window.inFlight() == 0 || s.failure.Load() != nil {
-		return
-	}
-	e := v.error(address, sink.ScopeBatch, err)
-	s.refusal.Store(e)
+// giveUp ends the sink with e, from within the client, and then the client, after
+// what can still be answered was: it may hold records for ever. One is that it may
+// have sent before its login was refused; another is that of a topic it was just
+// learning of when it failed all it knew to hold.
+func (s *Sink) giveUp(e *sink.Error) {
 	s.fail(e)
 	s.closeMu.Lock()
 	defer s.closeMu.Unlock()
-	if s.closing {
+	if s.closing || s.ended {
 		return
 	}
+	s.ended = true
 	s.ending.Go(func() {
 		client := s.producer.Load().client
 		_ = s.settle(context.Background(), client) // each record gets its own error
 		client.Close()
 	})
+}
+
+// refused gives up when a broker keeps refusing us while records wait for it.
+// Without any, the next Send finds out by itself.
+func (s *Sink) refused(address string, v verdict, err error) {
+	if s.window.inFlight() > 0 {
+		s.giveUp(v.error("", sink.ScopeBatch, fmt.Errorf("broker %s: %w", address, err)))
+	}
 }

@@ -11,10 +11,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/goleak"
 
+	"github.com/outbox-cdc/outbox-cdc/internal/kafkatest"
 	"github.com/outbox-cdc/outbox-cdc/pkg/sink"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// brokers holds the real Kafka of the tests that need what only one knows.
+var brokers kafkatest.Pool
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(brokers.Main(m)) }
 
 // limit bounds each wait of a test; none comes near it unless it fails.
 const limit = 20 * time.Second

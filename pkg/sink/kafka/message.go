@@ -44,8 +44,11 @@ func (m *message) done(_ *kgo.Record, err error) {
 	var result error
 	if err != nil {
 		e := failed(r.Destination, err)
-		if why := s.refusal.Load(); why != nil && e.Reason == reasonClosed {
-			e = why
+		// The first one says why, whatever else the records get that share
+		// its fate.
+		if why := s.failure.Load(); !s.told.Swap(true) && why != nil && e.Reason == reasonClosed {
+			first := *why
+			first.Destination, e = r.Destination, &first
 		}
 		s.fail(e)
 		result = e

@@ -23,7 +23,7 @@ func (s *Sink) forbidden(ctx context.Context) *sink.Error {
 	req.ProducerID, req.ProducerEpoch = -1, -1
 	resp, err := req.RequestWith(ctx, p.client)
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // it will fail for the lookup as well
 	}
 	switch err := kerr.ErrorForCode(resp.ErrorCode); {
 	case err == nil:

@@ -30,12 +30,13 @@ type Sink struct {
 
 	producer atomic.Pointer[producer]
 	failure  atomic.Pointer[sink.Error] // why the sink is done
-	refusal  atomic.Pointer[sink.Error] // why the client was closed under its records
+	told     atomic.Bool                // a result was an error
 	down     chan struct{}              // closed together with failure being set
 	downOnce sync.Once
 
-	closeMu sync.Mutex // guards closing, and orders ending.Go before ending.Wait
+	closeMu sync.Mutex // guards closing and ended, and orders ending.Go before ending.Wait
 	closing bool
+	ended   bool
 	ending  sync.WaitGroup
 
 	last         *topic    // the topic of the last Send; Send's goroutine only
@@ -56,7 +57,7 @@ func New(cfg Config, results sink.Results) (*Sink, error) {
 		topics:  newTopics(),
 		down:    make(chan struct{}),
 	}
-	s.log = newClientLog(cfg.Logger, func(topic string, err error) { s.fail(failed(topic, err)) })
+	s.log = newClientLog(cfg.Logger, func(topic string, err error) { s.giveUp(failed(topic, err)) })
 	s.window = newWindow(cfg.MaxBufferedRecords, cfg.MaxBufferedBytes, s.newMessage)
 	if err := s.connect(); err != nil {
 		return nil, fmt.Errorf("kafka sink: %w", err)

@@ -49,7 +49,10 @@ func (t *TLS) config(host string) (*tls.Config, error) {
 		if err != nil {
 			return nil, fmt.Errorf("client certificate %q with key %q: %w", t.CertFile, t.KeyFile, err)
 		}
-		c.Certificates = []tls.Certificate{pair}
+		// Not Certificates: of those crypto/tls sends none at all when the
+		// broker's list of authorities lacks ours, and a broker that does not
+		// insist would take us for somebody else.
+		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	return c, nil
 }
