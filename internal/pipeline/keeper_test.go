@@ -234,7 +234,7 @@ func TestSuspectSlotAsksTheServer(t *testing.T) {
 // A slot that may have been made again is asked about; no newer row is no gap.
 func TestSuspectSlotAsksTheTables(t *testing.T) {
 	for answer, want := range map[offset.NewerRows]State{
-		offset.NewerNone: StateStreaming, offset.NewerSome: StateHeld, offset.NewerUnknown: StateHeld,
+		offset.NewerNone: StateStreaming, offset.NewerSome: StateHeld, offset.NewerEmptied: StateHeld, offset.NewerUnknown: StateHeld,
 	} {
 		t.Run(answer.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -55,13 +55,20 @@ type NewerRows uint8
 // The answers.
 const (
 	NewerUnknown NewerRows = iota // not asked, or not to be had
+	// NewerNone is the only answer that proves anything: none, in tables that
+	// still hold older ones.
 	NewerNone
 	NewerSome
+	// NewerEmptied is none, and in one of the tables no older one either: rows
+	// that were inserted may have been deleted since.
+	NewerEmptied
 )
 
-// String is "unknown", "none" or "some".
+// String is "unknown", "none", "some" or "emptied".
 func (n NewerRows) String() string {
 	switch n {
+	case NewerEmptied:
+		return "emptied"
 	case NewerNone:
 		return "none"
 	case NewerSome:

@@ -86,8 +86,12 @@ func Judge(cp *Checkpoint, at ServerState, acceptGap decoder.LSN) Verdict {
 		return v
 	}
 	hint := ""
-	if at.NewerRows == NewerUnknown {
+	switch at.NewerRows {
+	case NewerUnknown:
 		hint = "; once the connector's role has SELECT on the outbox tables, it looks for such rows itself, and goes on if there are none"
+	case NewerEmptied:
+		hint = "; that the tables hold no such rows proves nothing, because older ones are deleted, too"
+	case NewerNone, NewerSome:
 	}
 	reason := fmt.Sprintf("slot %s stands at %s, and needs WAL only from %s on, above everything that the checkpoint knows: it may have been made again",
 		cp.Slot, at.SlotConfirmed, at.SlotRestart)

@@ -86,6 +86,7 @@ func TestJudge(t *testing.T) {
 		{"made again", stored(), changes{again(0x600, 0x501)}, 0, suspect(gap(0x600, 0x500)), "needs WAL only from 0/501 on"},
 		{"made again, no newer rows", stored(), changes{again(0x600, 0x501), newer(NewerNone)}, 0, suspect(fromSlot(0x600)), ""},
 		{"made again, newer rows", stored(), changes{again(0x600, 0x501), newer(NewerSome)}, 0, suspect(gap(0x600, 0x500)), "OUTBOX_CDC_ACCEPT_GAP=0/500"},
+		{"made again, no rows at all", stored(), changes{again(0x600, 0x501), newer(NewerEmptied)}, 0, suspect(gap(0x600, 0x500)), "proves nothing"},
 		{"made again, accepted", stored(), changes{again(0x600, 0x501), newer(NewerSome)}, 0x500, suspect(accept(fromSlot(0x600), 0x500, 0x600)), ""},
 		{"made again when nothing was written since", stored(), changes{again(0x500, 0x500)}, 0, fromCheckpoint, ""},
 		{"fewer decoded than stored", stored(), changes{again(0x600, 0x501), func(at *ServerState) { at.Decoded = 9 }}, 0, suspect(gap(0x600, 0x500)), ""},
@@ -169,7 +170,7 @@ func TestJudgeNeverSkips(t *testing.T) {
 }
 
 func TestNewerRowsString(t *testing.T) {
-	for n, want := range map[NewerRows]string{NewerUnknown: "unknown", NewerNone: "none", NewerSome: "some", 9: "unknown"} {
+	for n, want := range map[NewerRows]string{NewerUnknown: "unknown", NewerNone: "none", NewerSome: "some", NewerEmptied: "emptied", 9: "unknown"} {
 		if got := n.String(); got != want {
 			t.Errorf("%d: got %s, want %s", n, got, want)
 		}

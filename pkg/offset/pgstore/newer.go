@@ -19,11 +19,12 @@ import (
 // has the lower 32 bits; it is never at or above the next id, so the upper ones
 // follow. This finds some rows too many, such as old ones whose id is in use
 // again after a wraparound, and none too few: a subtransaction's id is above
-// its parent's, and freezing a row keeps its xmin.
+// its parent's, and freezing a row keeps its xmin. Then it looks for one that is
+// surely older.
 const newerQuery = `
-SELECT EXISTS (
-  SELECT FROM %s AS t, (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next) AS n
-   WHERE n.next - ((n.next - t.xmin::text::bigint) & 4294967295) >= %d)`
+WITH n AS MATERIALIZED (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next)
+SELECT EXISTS (SELECT FROM %[1]s AS t, n WHERE n.next - ((n.next - t.xmin::text::bigint) & 4294967295) >= %[2]d),
+       EXISTS (SELECT FROM %[1]s AS t, n WHERE n.next - ((n.next - t.xmin::text::bigint) & 4294967295) < %[2]d)`
 
 // tablePatience is how many statement timeouts one outbox table may take: it is
 // read whole.
@@ -34,7 +35,10 @@ const tablePatience = 4
 // without an error, is the answer without a snapshot, without SELECT on all of
 // the tables, under row-level security, and where reading takes too long.
 //
-// It can't see rows that were inserted after the snapshot and deleted since.
+// It can't see rows that were inserted after the snapshot and deleted since. But
+// where the oldest are deleted first, as a retention job does, an older row that
+// is still there says that no newer one is gone. So that there is none counts
+// only if each of the tables has such a row.
 func (s *Store) NewerRows(ctx context.Context, tables []decoder.TableName, snapshot string) (offset.NewerRows, error) {
 	if snapshot == "" || len(tables) == 0 {
 		return offset.NewerUnknown, nil
@@ -45,9 +49,9 @@ func (s *Store) NewerRows(ctx context.Context, tables []decoder.TableName, snaps
 	}
 	answer := offset.NewerNone
 	for _, table := range tables {
-		some := false
+		some, older := false, false
 		err := s.do(ctx, "look for newer rows in "+table.String(), tablePatience*s.cfg.StatementTimeout, func(ctx context.Context, tx pgx.Tx) error {
-			return tx.QueryRow(ctx, fmt.Sprintf(newerQuery, table, xmin), pgx.QueryExecModeExec).Scan(&some)
+			return tx.QueryRow(ctx, fmt.Sprintf(newerQuery, table, xmin), pgx.QueryExecModeExec).Scan(&some, &older)
 		})
 		var server *pgconn.PgError
 		var denied *TableError
@@ -58,6 +62,8 @@ func (s *Store) NewerRows(ctx context.Context, tables []decoder.TableName, snaps
 			return offset.NewerUnknown, err
 		case some:
 			return offset.NewerSome, nil
+		case !older && answer == offset.NewerNone:
+			answer = offset.NewerEmptied
 		}
 	}
 	return answer, nil

@@ -15,7 +15,7 @@ func TestSnapshotIsOfWhatIsConfirmed(t *testing.T) {
 		t.Run(strconv.Itoa(major), func(t *testing.T) {
 			db := pool.Server(t, major).NewDB(t)
 			db.Exec(t, "CREATE TABLE outbox (id int) PARTITION BY LIST (id); CREATE TABLE outbox_1 PARTITION OF outbox DEFAULT; CREATE TABLE other (id int)")
-			db.Exec(t, "INSERT INTO outbox VALUES (1)")
+			db.Exec(t, "INSERT INTO outbox VALUES (1); INSERT INTO other VALUES (1)")
 			s, cp := newStore(t, db), here(t, db)
 			save(t, s, cp, 0, true) // takes a snapshot
 			save(t, s, cp, 0, true)
@@ -43,6 +43,13 @@ func TestSnapshotIsOfWhatIsConfirmed(t *testing.T) {
 			db.Exec(t, "BEGIN; SAVEPOINT a; INSERT INTO outbox VALUES (2); COMMIT")
 			answer(offset.NewerSome)
 			db.Exec(t, "VACUUM (FREEZE) outbox")
+			answer(offset.NewerSome)
+			// A table that keeps nothing cannot tell what was in it.
+			db.Exec(t, "DELETE FROM outbox WHERE id = 2")
+			answer(offset.NewerNone)
+			db.Exec(t, "DELETE FROM other")
+			answer(offset.NewerEmptied)
+			db.Exec(t, "INSERT INTO outbox VALUES (2)")
 			answer(offset.NewerSome)
 		})
 	}
