@@ -17,6 +17,11 @@ func (p *Pipeline) firstStart(ctx context.Context, info SessionInfo) (decoder.LS
 		p.ledger.Reset(info.SlotConfirmed)
 		return 0, nil
 	}
+	// Of a history that has ended here nothing more is reported: what the slot
+	// has gained since was not ours.
+	if err := p.keeper.seal(ctx); err != nil {
+		return 0, fmt.Errorf("the checkpoint of slot %q: %w", info.Slot, err)
+	}
 	c, err := p.keeper.store.Load(ctx, info.Slot)
 	if err != nil {
 		return 0, fmt.Errorf("load the checkpoint of slot %q: %w", info.Slot, err)

@@ -32,6 +32,9 @@ type CheckpointStore interface {
 	// Save tells whether the checkpoint was stored. It is not where the
 	// database is not the one, or not on the timeline, that it is about.
 	Save(ctx context.Context, c offset.Checkpoint, walsender uint32) (bool, error)
+	// Seal lowers the ceiling to the highest position that was reported, once
+	// nothing more is. It does nothing to a checkpoint of somebody else.
+	Seal(ctx context.Context, slot string, at decoder.LSN) error
 }
 
 // keeper writes the checkpoint. No status confirms a position above the ceiling
@@ -40,8 +43,12 @@ type keeper struct {
 	p       *Pipeline
 	store   CheckpointStore
 	ceiling atomic.Uint64
-	raise   chan struct{} // capacity 1: the ceiling is half used
-	failing bool          // the last write; only run's goroutine
+	// reported is the highest position of this history that a status had.
+	reported atomic.Uint64
+	raise    chan struct{} // capacity 1: the ceiling is half used
+	failing  bool          // the last write; only run's goroutine
+
+	writing sync.Mutex // held while the store writes
 
 	mu      sync.Mutex // guards what follows
 	info    *SessionInfo
@@ -63,7 +70,9 @@ func (k *keeper) bound(confirmed decoder.LSN) decoder.LSN {
 		default:
 		}
 	}
-	return min(confirmed, ceiling)
+	at := min(confirmed, ceiling)
+	k.reported.Store(max(k.reported.Load(), uint64(at)))
+	return at
 }
 
 // begin takes over what is stored for a history that begins.
@@ -76,9 +85,10 @@ func (k *keeper) begin(c *offset.Checkpoint, floor decoder.LSN) {
 	}
 	// The floor is on record at the server; it needs no leave.
 	k.ceiling.Store(uint64(floor))
+	k.reported.Store(uint64(floor))
 }
 
-// follow takes the server of a session that streams.
+// follow takes the server of a session that streams; nil for none.
 func (k *keeper) follow(info *SessionInfo) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -92,7 +102,9 @@ func (k *keeper) run(ctx context.Context, interval time.Duration) {
 	for {
 		select {
 		case <-ctx.Done():
-			k.keep(context.WithoutCancel(ctx), true)
+			ctx = context.WithoutCancel(ctx)
+			k.keep(ctx, true)
+			k.last(ctx)
 			return
 		case <-tick.C:
 			k.keep(ctx, k.worth())
@@ -119,6 +131,8 @@ func (k *keeper) keep(ctx context.Context, worth bool) {
 	if !worth {
 		return
 	}
+	k.writing.Lock()
+	defer k.writing.Unlock()
 	c, records, info := k.next()
 	if info == nil {
 		return

@@ -20,7 +20,9 @@ type fakeStore struct {
 	kept   *offset.Checkpoint
 	saves  int
 	refuse bool
-	broken error
+	// foreign: somebody else has written it last.
+	foreign bool
+	broken  error
 }
 
 func (s *fakeStore) Load(context.Context, string) (*offset.Checkpoint, error) {
@@ -38,6 +40,17 @@ func (s *fakeStore) Save(_ context.Context, c offset.Checkpoint, _ uint32) (bool
 	}
 	s.kept = &c
 	return true, nil
+}
+
+func (s *fakeStore) Seal(_ context.Context, _ string, at lsn) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept != nil && !s.foreign && at < s.kept.Ceiling {
+		sealed := *s.kept
+		sealed.Ceiling = at
+		s.kept = &sealed
+	}
+	return s.broken
 }
 
 func (s *fakeStore) set(f func(*fakeStore)) {
@@ -82,8 +95,12 @@ func TestNothingAboveTheCeilingIsConfirmed(t *testing.T) {
 		store.set(func(s *fakeStore) { s.broken = nil })
 		settle(2 * time.Second)
 		r.wantFlush(endOf(far))
+		if c, _ := store.get(); c.Ceiling < c.Confirmed+ceilingStep {
+			t.Errorf("the checkpoint is %+v", c)
+		}
 		r.end()
-		if c, _ := store.get(); c.Confirmed != endOf(far) || c.Ceiling < c.Confirmed+ceilingStep || c.SystemID != "1" || c.Timeline != 1 {
+		// Nothing more is reported: the ceiling is what was.
+		if c, _ := store.get(); c.Confirmed != endOf(far) || c.Ceiling != endOf(far) || c.SystemID != "1" || c.Timeline != 1 {
 			t.Errorf("the last checkpoint is %+v", c)
 		}
 	})
@@ -227,6 +244,38 @@ func TestSuspectSlotAsksTheServer(t *testing.T) {
 			settle(time.Minute)
 			r.wantState(want)
 			r.end()
+		})
+	}
+}
+
+// While it runs it knows what it has reported: a slot above that was moved by
+// somebody else, unless another instance has kept its own checkpoint since.
+func TestSlotMovedWhileWeWereAway(t *testing.T) {
+	for name, test := range map[string]struct {
+		kept func(c offset.Checkpoint) *offset.Checkpoint
+		want State
+	}{
+		"by hand": {func(c offset.Checkpoint) *offset.Checkpoint { return &c }, StateHeld},
+		"by another": {func(c offset.Checkpoint) *offset.Checkpoint {
+			c.Confirmed, c.Ceiling = 5000, 5000+ceilingStep
+			return &c
+		}, StateStreaming},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := new(fakeStore)
+				r := start(t, withStore(store))
+				src := r.session()
+				src.transaction(1000, row(1))
+				settle(time.Minute)
+				c, _ := store.get()
+				store.set(func(s *fakeStore) { s.kept = test.kept(c); s.foreign = name == "by another" })
+				r.server.change(func(s *fakeServer) { s.info.SlotConfirmed, s.info.SlotRestart = 5000, 40 })
+				src.cut(io.EOF)
+				settle(time.Minute)
+				r.wantState(test.want)
+				r.end()
+			})
 		})
 	}
 }

@@ -77,27 +77,39 @@ func Judge(cp *Checkpoint, at ServerState, acceptGap decoder.LSN) Verdict {
 	case at.SlotConfirmed > cp.Ceiling:
 		reason := fmt.Sprintf("slot %s stands at %s, above %s, the highest that was ever confirmed for it: it was made again, or somebody else moved it",
 			cp.Slot, at.SlotConfirmed, cp.Ceiling)
-		return v.gap(gapFrom(cp, valid), at, acceptGap, reason)
+		if at.SlotConfirmed-cp.Confirmed > near {
+			return v.gap(gapFrom(cp, valid), at, acceptGap, reason)
+		}
+		return v.suspect(gapFrom(cp, valid), at, acceptGap, reason)
 	case ours(cp, at, valid):
 		return v
 	}
+	reason := fmt.Sprintf("slot %s stands at %s, and needs WAL only from %s on, above everything that the checkpoint knows: it may have been made again",
+		cp.Slot, at.SlotConfirmed, at.SlotRestart)
+	return v.suspect(gapFrom(cp, valid), at, acceptGap, reason)
+}
+
+// near is how many bytes of the log may lie between a checkpoint and a slot that
+// was made again, or moved, if the tables are to tell that no row is missing.
+// The more there is in between, the more may have been deleted since.
+const near = 64 << 20
+
+// suspect asks the tables, and is a gap unless they say that there is none.
+func (v Verdict) suspect(from decoder.LSN, at ServerState, accepted decoder.LSN, reason string) Verdict {
 	v.Suspect = true
 	if at.NewerRows == NewerNone {
 		return v
 	}
-	hint := ""
+	v = v.gap(from, at, accepted, reason)
+	if !v.Hold {
+		return v
+	}
 	switch at.NewerRows {
 	case NewerUnknown:
-		hint = "; once the connector's role has SELECT on the outbox tables, it looks for such rows itself, and goes on if there are none"
+		v.Remedy += "; once the connector's role has SELECT on the outbox tables, it looks for such rows itself, and goes on if there are none"
 	case NewerEmptied:
-		hint = "; that the tables hold no such rows proves nothing, because older ones are deleted, too"
+		v.Remedy += "; that the tables hold no such rows proves nothing, because older ones are deleted, too"
 	case NewerNone, NewerSome:
-	}
-	reason := fmt.Sprintf("slot %s stands at %s, and needs WAL only from %s on, above everything that the checkpoint knows: it may have been made again",
-		cp.Slot, at.SlotConfirmed, at.SlotRestart)
-	v = v.gap(gapFrom(cp, valid), at, acceptGap, reason)
-	if v.Hold {
-		v.Remedy += hint
 	}
 	return v
 }

@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 
@@ -36,7 +37,8 @@ ON CONFLICT (slot) DO UPDATE SET
   restart_lsn = CASE WHEN c.timeline = excluded.timeline THEN coalesce(excluded.restart_lsn, c.restart_lsn) ELSE excluded.restart_lsn END,
   decoded_txns = CASE WHEN c.timeline = excluded.timeline THEN coalesce(excluded.decoded_txns, c.decoded_txns) ELSE excluded.decoded_txns END,
   snapshot = coalesce(excluded.snapshot, c.snapshot), phase = excluded.phase, updated_at = excluded.updated_at
-WHERE c.system_id = excluded.system_id AND c.database = excluded.database AND c.timeline <= excluded.timeline`
+WHERE c.system_id = excluded.system_id AND c.database = excluded.database AND c.timeline <= excluded.timeline
+RETURNING ` + version
 
 // Save writes the slot's checkpoint where that is right, and tells whether it
 // did. It is not, and no error, on another system, on another timeline than
@@ -60,12 +62,12 @@ func (s *Store) Save(ctx context.Context, cp offset.Checkpoint, walsender uint32
 		if s.later.below(cp.Confirmed) {
 			snapshot = s.later.snapshot
 		}
-		tag, err := tx.Exec(ctx, sql, pgx.QueryExecModeExec, cp.Slot, cp.SystemID, int64(cp.Timeline), cp.Database,
-			cp.Confirmed.String(), cp.Ceiling.String(), snapshot, cp.Phase, int64(walsender))
-		if err != nil {
-			return err
+		err := tx.QueryRow(ctx, sql, pgx.QueryExecModeExec, cp.Slot, cp.SystemID, int64(cp.Timeline), cp.Database,
+			cp.Confirmed.String(), cp.Ceiling.String(), snapshot, cp.Phase, int64(walsender)).Scan(&s.written)
+		if saved = err == nil; errors.Is(err, pgx.ErrNoRows) {
+			return nil
 		}
-		if saved = tag.RowsAffected() == 1; saved && (snapshot != "" || s.later.end == 0) {
+		if saved && (snapshot != "" || s.later.end == 0) {
 			s.later, err = takeWatermark(ctx, tx)
 		}
 		return err

@@ -39,6 +39,8 @@ type Store struct {
 	// What follows belongs to who has the turn.
 	conn  *pgx.Conn
 	later watermark
+	// written is the version of the row that the last Save has left; 0 for none.
+	written int64
 }
 
 // New returns a store; it connects on first use.
