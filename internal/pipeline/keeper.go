@@ -102,9 +102,9 @@ func (k *keeper) run(ctx context.Context, interval time.Duration) {
 	for {
 		select {
 		case <-ctx.Done():
-			ctx = context.WithoutCancel(ctx)
-			k.keep(ctx, true)
-			k.last(ctx)
+			last := context.WithoutCancel(ctx)
+			k.keep(last, true)
+			k.last(last)
 			return
 		case <-tick.C:
 			k.keep(ctx, k.worth())

@@ -2,8 +2,8 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/outbox-cdc/outbox-cdc/internal/pgtest"
@@ -62,7 +62,7 @@ func (l *lost) isLost(t *testing.T) {
 func TestSlotLost(t *testing.T) {
 	t.Parallel()
 	for _, major := range []int{14, 16, 17, 18} {
-		t.Run(fmt.Sprintf("%d", major), func(t *testing.T) {
+		t.Run(strconv.Itoa(major), func(t *testing.T) {
 			t.Parallel()
 			server := pgtest.Run(t, pgtest.Options{Major: major, Settings: map[string]string{
 				"max_slot_wal_keep_size": "16MB", "min_wal_size": "32MB", "max_wal_size": "64MB",
