@@ -41,8 +41,13 @@ func (p *Pipeline) firstStart(ctx context.Context, info SessionInfo) (decoder.LS
 		p.cfg.Log.Warn("the checkpoint is ignored, as --from=slot says", "checkpoint", c.Confirmed, "slot", info.SlotConfirmed)
 		v.Start, v.Floor = 0, info.SlotConfirmed
 	}
+	if v.Accepted != nil {
+		if c, err = p.keeper.acceptSlot(ctx, info, v); err != nil {
+			return 0, err
+		}
+	}
 	p.ledger.Reset(v.Floor)
-	p.keeper.begin(c, v.Floor)
+	p.keeper.begin(c, v.Floor, info)
 	if c != nil {
 		p.cfg.Log.Info("checkpoint", "confirmed", c.Confirmed, "timeline", c.Timeline, "slot", info.SlotConfirmed, "from", v.Start)
 	}
@@ -80,11 +85,6 @@ func (p *Pipeline) judgeCheckpoint(ctx context.Context, c *offset.Checkpoint, in
 	}
 	if v.Ghost != nil {
 		p.ghost(v.Ghost.From, v.Ghost.To)
-	}
-	if v.Accepted != nil {
-		p.gapAccepted = true
-		p.cfg.Log.Warn("going on beyond a gap, as OUTBOX_CDC_ACCEPT_GAP says; rows in between were not delivered",
-			"from", v.Accepted.From, "to", v.Accepted.To)
 	}
 	return v, nil
 }

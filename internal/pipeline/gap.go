@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
+	"github.com/outbox-cdc/outbox-cdc/pkg/offset"
 )
 
 // gapError is the cause of a hold over rows that the stream does not have.
@@ -31,16 +33,21 @@ func (p *Pipeline) gap(from decoder.LSN, what string, cause error) error {
 
 // acceptedGap is the position at which to go on beyond a gap that the operator
 // has accepted; 0 when there is none, or when another one was accepted.
-func (g *generation) acceptedGap(info SessionInfo, frontier decoder.LSN) decoder.LSN {
+func (g *generation) acceptedGap(ctx context.Context, info SessionInfo, frontier decoder.LSN) (decoder.LSN, error) {
 	p := g.p
 	accepted := p.cfg.AcceptGap
 	if accepted == 0 || p.gapAccepted || !g.means(accepted, frontier, info) {
-		return 0
+		return 0, nil
 	}
-	p.gapAccepted = true
-	p.cfg.Log.Warn("going on beyond a gap, as OUTBOX_CDC_ACCEPT_GAP says; rows in between were not delivered",
-		"from", frontier, "to", info.Insert)
-	return info.Insert
+	to := info.Insert
+	if p.keeper != nil {
+		var err error
+		if to, err = p.keeper.acceptUpTo(ctx, info, to); err != nil {
+			return 0, err
+		}
+	}
+	p.beyond(offset.Range{From: frontier, To: to})
+	return to, nil
 }
 
 // means tells whether the accepted position is the beginning of the gap that the

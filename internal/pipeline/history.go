@@ -33,7 +33,11 @@ func (g *generation) startAt(ctx context.Context, info SessionInfo) (decoder.LSN
 		p.ledger.Raise(info.SlotConfirmed)
 		at = g.frontier()
 	}
-	if beyond := g.acceptedGap(info, max(at, p.ledger.Confirmed())); beyond != 0 {
+	beyond, err := g.acceptedGap(ctx, info, max(at, p.ledger.Confirmed()))
+	if err != nil {
+		return 0, err
+	}
+	if beyond != 0 {
 		p.missing = nil
 		// It queues behind what is still in flight; a transaction that was cut
 		// off lies in the gap.

@@ -53,8 +53,9 @@ type keeper struct {
 	mu      sync.Mutex // guards what follows
 	info    *SessionInfo
 	saved   offset.Checkpoint
-	floor   decoder.LSN // where the history began
-	records int64       // confirmed when it was saved
+	floor   decoder.LSN  // where the history began
+	gap     offset.Range // accepted, as it was stored when the history began
+	records int64        // confirmed when it was saved
 }
 
 func newKeeper(p *Pipeline, store CheckpointStore) *keeper {
@@ -75,13 +76,17 @@ func (k *keeper) bound(confirmed decoder.LSN) decoder.LSN {
 	return at
 }
 
-// begin takes over what is stored for a history that begins.
-func (k *keeper) begin(c *offset.Checkpoint, floor decoder.LSN) {
+// begin takes over what is stored for a history that begins. The end of a gap
+// counts only where it is a position of this history.
+func (k *keeper) begin(c *offset.Checkpoint, floor decoder.LSN, info SessionInfo) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.info, k.saved, k.floor = nil, offset.Checkpoint{}, floor
+	k.info, k.saved, k.floor, k.gap = nil, offset.Checkpoint{}, floor, offset.Range{}
 	if c != nil {
 		k.saved = *c
+		if c.Timeline == info.Timeline || c.Gap.To <= info.History[c.Timeline] {
+			k.gap = c.Gap
+		}
 	}
 	// The floor is on record at the server; it needs no leave.
 	k.ceiling.Store(uint64(floor))
@@ -169,9 +174,7 @@ func (k *keeper) next() (offset.Checkpoint, int64, *SessionInfo) {
 	confirmed, records := k.p.ledger.Progress()
 	// From where this history began: the first checkpoint is no step of its own.
 	step := max(decoder.LSN(ceilingStep), 4*(confirmed-min(confirmed, max(k.saved.Confirmed, k.floor))))
-	return offset.Checkpoint{
-		Slot: info.Slot, SystemID: info.SystemID, Timeline: info.Timeline, Database: info.Database,
-		Confirmed: confirmed, Ceiling: max(k.saved.Ceiling, confirmed+step),
-		Restart: info.SlotRestart, Phase: offset.PhaseStream,
-	}, records, info
+	c := checkpointOf(*info)
+	c.Confirmed, c.Ceiling, c.Restart = confirmed, max(k.saved.Ceiling, confirmed+step), info.SlotRestart
+	return c, records, info
 }

@@ -38,6 +38,9 @@ func (s *fakeStore) Save(_ context.Context, c offset.Checkpoint, _ uint32) (bool
 	if s.broken != nil || s.refuse {
 		return false, s.broken
 	}
+	if s.kept != nil && c.Gap.To == 0 {
+		c.Gap = s.kept.Gap // as the real one does
+	}
 	s.kept = &c
 	return true, nil
 }

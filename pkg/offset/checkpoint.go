@@ -35,6 +35,9 @@ type Checkpoint struct {
 	// Snapshot is a pg_snapshot whose visible rows are all below Confirmed,
 	// as the server prints it; "" for none.
 	Snapshot string
+	// Gap is the last gap that an operator accepted while its end could not be
+	// confirmed yet; the zero Range for none. From is how he named it.
+	Gap Range
 	// Phase is PhaseStream, also if empty. With any other one the positions may
 	// mean something else, and Judge holds.
 	Phase string

@@ -23,6 +23,7 @@ func CreateTable(table decoder.TableName) string {
 	return "CREATE TABLE IF NOT EXISTS " + name + ` (
   slot text PRIMARY KEY, system_id text NOT NULL, timeline bigint NOT NULL, database text NOT NULL,
   confirmed_lsn pg_lsn NOT NULL, ceiling_lsn pg_lsn NOT NULL, restart_lsn pg_lsn, decoded_txns bigint,
+  gap_from pg_lsn, gap_to pg_lsn,
   snapshot pg_snapshot, phase text NOT NULL DEFAULT 'stream', updated_at timestamptz NOT NULL DEFAULT now());
 COMMENT ON TABLE ` + name + " IS '" + Comment + "';"
 }

@@ -22,7 +22,7 @@ import (
 // that uses it: then the slot is ours.
 const saveValues = `
 SELECT $1::text, $2::text, $3::bigint, $4::text, $5::text::pg_lsn, $6::text::pg_lsn, own.restart_lsn, own.total_txns,
-       nullif($7::text, '')::pg_snapshot, $8::text, clock_timestamp()
+       nullif($10::text, '0/0')::pg_lsn, nullif($11::text, '0/0')::pg_lsn, nullif($7::text, '')::pg_snapshot, $8::text, clock_timestamp()
   FROM pg_control_system() AS control
   LEFT JOIN LATERAL (SELECT r.restart_lsn, t.total_txns
                FROM pg_replication_slots r LEFT JOIN pg_stat_replication_slots t ON t.slot_name = r.slot_name
@@ -36,6 +36,8 @@ ON CONFLICT (slot) DO UPDATE SET
   ceiling_lsn = CASE WHEN c.timeline = excluded.timeline THEN greatest(c.ceiling_lsn, excluded.ceiling_lsn) ELSE excluded.ceiling_lsn END,
   restart_lsn = CASE WHEN c.timeline = excluded.timeline THEN coalesce(excluded.restart_lsn, c.restart_lsn) ELSE excluded.restart_lsn END,
   decoded_txns = CASE WHEN c.timeline = excluded.timeline THEN coalesce(excluded.decoded_txns, c.decoded_txns) ELSE excluded.decoded_txns END,
+  gap_from = CASE WHEN c.timeline = excluded.timeline THEN coalesce(excluded.gap_from, c.gap_from) ELSE excluded.gap_from END,
+  gap_to = CASE WHEN c.timeline = excluded.timeline THEN coalesce(excluded.gap_to, c.gap_to) ELSE excluded.gap_to END,
   snapshot = coalesce(excluded.snapshot, c.snapshot), phase = excluded.phase, updated_at = excluded.updated_at
 WHERE c.system_id = excluded.system_id AND c.database = excluded.database AND c.timeline <= excluded.timeline
 RETURNING ` + version
@@ -46,7 +48,8 @@ RETURNING ` + version
 // row of those. The positions of one timeline never go back.
 //
 // Of cp it takes Slot, SystemID, Timeline, Database, Confirmed, Ceiling and
-// Phase ("" is offset.PhaseStream). Restart and Decoded are read from the
+// Phase ("" is offset.PhaseStream), and Gap unless it is zero: then the one of the
+// same timeline stays. Restart and Decoded are read from the
 // server while walsender, the process id of the replication connection, uses
 // the slot; with 0 they stay as they are. Snapshot is the store's own: one that
 // was taken when the log's end was at or below Confirmed. UpdatedAt is the
@@ -56,14 +59,14 @@ func (s *Store) Save(ctx context.Context, cp offset.Checkpoint, walsender uint32
 		cp.Phase = offset.PhaseStream
 	}
 	sql := "INSERT INTO " + s.cfg.Table.String() + " AS c (slot, system_id, timeline, database, confirmed_lsn, ceiling_lsn, " +
-		"restart_lsn, decoded_txns, snapshot, phase, updated_at)" + saveValues
+		"restart_lsn, decoded_txns, gap_from, gap_to, snapshot, phase, updated_at)" + saveValues
 	err = s.do(ctx, "save the checkpoint of slot "+cp.Slot, s.cfg.StatementTimeout, func(ctx context.Context, tx pgx.Tx) error {
 		snapshot := ""
 		if s.later.below(cp.Confirmed) {
 			snapshot = s.later.snapshot
 		}
 		err := tx.QueryRow(ctx, sql, pgx.QueryExecModeExec, cp.Slot, cp.SystemID, int64(cp.Timeline), cp.Database,
-			cp.Confirmed.String(), cp.Ceiling.String(), snapshot, cp.Phase, int64(walsender)).Scan(&s.written)
+			cp.Confirmed.String(), cp.Ceiling.String(), snapshot, cp.Phase, int64(walsender), cp.Gap.From.String(), cp.Gap.To.String()).Scan(&s.written)
 		if saved = err == nil; errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}

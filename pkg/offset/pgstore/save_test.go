@@ -24,6 +24,15 @@ func TestSaveAndLoadOnAllMajors(t *testing.T) {
 			if age := time.Since(got.UpdatedAt); age > time.Minute || age < -time.Minute {
 				t.Errorf("updated at %v", got.UpdatedAt)
 			}
+			if got.Gap != (offset.Range{}) {
+				t.Errorf("a gap of nobody: %+v", got.Gap)
+			}
+			gap := offset.Range{From: 5, To: 7}
+			cp.Gap = gap
+			save(t, s, cp, 0, true)
+			cp.Gap = offset.Range{}
+			save(t, s, cp, 0, true)
+			got, cp.Gap = load(t, s, cp.Slot), gap
 			got.UpdatedAt, cp.Phase = time.Time{}, offset.PhaseStream
 			if got != cp {
 				t.Errorf("got %+v, want %+v", got, cp)
