@@ -59,7 +59,7 @@ func newScripted(t *testing.T, play func(c *pgfake.Conn, base decoder.LSN, n int
 	s := &scripted{rig: newRig(t, nil, 1)}
 	p := s.newProxy(t)
 	s.base = s.slotNow().confirmed
-	s.fake = pgfake.Start(t, pgfake.Options{Database: s.db.Name, Play: func(c *pgfake.Conn, n int) { play(c, s.base, n) }})
+	s.fake = pgfake.Start(t, pgfake.Options{Database: s.db.Name, Slot: s.base, Play: func(c *pgfake.Conn, n int) { play(c, s.base, n) }})
 	u, err := url.Parse(s.fake.URL())
 	if err != nil {
 		t.Fatal(err)

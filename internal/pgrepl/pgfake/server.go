@@ -29,6 +29,8 @@ type Options struct {
 	History string
 	// SenderTimeout is the wal_sender_timeout it tells; 0 means off.
 	SenderTimeout time.Duration
+	// Slot is where every slot stands; 0 means that there is none to be seen.
+	Slot decoder.LSN
 	// StartError, when set, answers START_REPLICATION.
 	StartError *pgproto3.ErrorResponse
 	// Play sends the stream of one connection, in a goroutine of its own; n

@@ -39,6 +39,8 @@ func (s *Server) serve(nc net.Conn) {
 			answer(b, []string{"setting"}, []string{strconv.FormatInt(s.opts.SenderTimeout.Milliseconds(), 10)})
 		case strings.Contains(q.String, "transaction_timeout"):
 			answer(b, []string{"set_config"}, []string{"0"})
+		case strings.Contains(q.String, "pg_replication_slots") && s.opts.Slot != 0:
+			answer(b, []string{"confirmed_flush_lsn", "restart_lsn", "active"}, []string{s.opts.Slot.String(), s.opts.Slot.String(), "f"})
 		case strings.Contains(q.String, "pg_replication_slots"):
 			b.Send(&pgproto3.RowDescription{})
 			b.Send(&pgproto3.CommandComplete{CommandTag: []byte("SELECT 0")})
