@@ -61,6 +61,7 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 		Limits:         offset.Limits{Records: int64(cfg.MaxInFlightEvents), Bytes: int64(cfg.MaxInFlightBytes)},
 		Connect:        conn.connect,
 		OwnsSlot:       conn.ownsSlot,
+		WALEnd:         conn.walEnd,
 		ServerStopping: conn.serverStopping,
 		OpenSinks:      (&sinkOpener{cfg: cfg, log: log, kinds: rules.Sinks()}).open,
 		StatusInterval: cfg.Database.StatusInterval, BackoffMax: cfg.Database.ReconnectBackoffMax,

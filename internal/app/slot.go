@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/outbox-cdc/outbox-cdc/internal/catalog"
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 )
 
 // dial opens an ordinary connection.
@@ -67,6 +68,24 @@ func (c *connector) ownsSlot(ctx context.Context, pid uint32) (bool, error) {
 		return false, errNobody
 	}
 	return uint32(slot.ActivePID) == pid, nil //nolint:gosec // G115: a process id
+}
+
+// walEnd is where the WAL of the server ends on which the walsender with this
+// process id streams the slot.
+func (c *connector) walEnd(ctx context.Context, pid uint32) (decoder.LSN, error) {
+	conn, err := c.dial(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	slot, err := catalog.ReadSlot(ctx, conn, c.cfg.Slot)
+	if err != nil {
+		return 0, err
+	}
+	if slot == nil || !slot.Active || uint32(slot.ActivePID) != pid { //nolint:gosec // G115: a process id
+		return 0, errNobody // it may be another server, after a failover
+	}
+	return catalog.InsertLSN(ctx, conn)
 }
 
 // cannotConnectNow is the SQLSTATE of a server that starts, stops or recovers.

@@ -31,6 +31,9 @@ type Config struct {
 	// the walsender with this process id; an error means that it is not known,
 	// or that nobody uses it, and the session ends. May be nil.
 	OwnsSlot func(ctx context.Context, pid uint32) (bool, error)
+	// WALEnd asks over an ordinary connection where the server's WAL ends; it must
+	// be the server of the walsender with this process id. May be nil.
+	WALEnd func(ctx context.Context, pid uint32) (decoder.LSN, error)
 	// ServerStopping asks for a connection, and is true only when the server
 	// refuses it because it is shutting down. May be nil.
 	ServerStopping func(ctx context.Context) bool

@@ -17,14 +17,15 @@ const tickFrames = 256
 
 // reader reads one stream. It is the only one that touches the source.
 type reader struct {
-	p    *Pipeline
-	gen  *generation
-	src  Source
-	dec  *decoder.Decoder
-	cad  cadence
-	info SessionInfo
-	at   decoder.LSN   // where the stream was to begin; 0: where the slot stands
-	live time.Duration // longest silence of a server that is alive
+	p     *Pipeline
+	gen   *generation
+	src   Source
+	dec   *decoder.Decoder
+	cad   cadence
+	info  SessionInfo
+	at    decoder.LSN   // where the stream was to begin; 0: where the slot stands
+	reach decoder.LSN   // the server's WAL is known to come so far
+	live  time.Duration // longest silence of a server that is alive
 
 	chunk    *chunk
 	from     int // first item of chunk that was not handed over
@@ -187,7 +188,7 @@ func (r *reader) frame(ctx context.Context, f *pgrepl.Frame) error {
 		r.cad.saw(f.WALEnd)
 		return r.data(ctx, f.Data)
 	case pgrepl.FrameKeepalive:
-		r.keepalive(f)
+		return r.keepalive(ctx, f)
 	case pgrepl.FrameTooLarge:
 		return r.oversized(ctx, f)
 	case pgrepl.FrameNotice:
@@ -206,13 +207,17 @@ func (r *reader) frame(ctx context.Context, f *pgrepl.Frame) error {
 
 // keepalive moves an idle slot. Between Begin and Commit the ledger drops it,
 // and so does a transaction that was cut off and is still to come again.
-func (r *reader) keepalive(f *pgrepl.Frame) {
+func (r *reader) keepalive(ctx context.Context, f *pgrepl.Frame) error {
+	if err := r.within(ctx, f.WALEnd); err != nil {
+		return err
+	}
 	r.cad.saw(f.WALEnd)
 	if f.ReplyRequested {
 		r.cad.asked = true
 		r.stopping.asked(time.Now(), f.WALEnd, r.p.ledger.Confirmed())
 	}
 	r.p.ledger.Keepalive(f.WALEnd)
+	return nil
 }
 
 // data decodes one message. Only an INSERT needs room in the arena.
@@ -237,7 +242,7 @@ func (r *reader) data(ctx context.Context, msg []byte) error {
 	case decoder.OutcomeBegin:
 		return r.begin()
 	case decoder.OutcomeCommit:
-		return r.commit()
+		return r.commit(ctx)
 	case decoder.OutcomeOtherTable:
 		c.otherTable.Add(1)
 	case decoder.OutcomeIgnoredOp:
@@ -275,8 +280,11 @@ func (r *reader) begin() error {
 	return nil
 }
 
-func (r *reader) commit() error {
+func (r *reader) commit(ctx context.Context) error {
 	_, end, _ := r.dec.LastCommit()
+	if err := r.within(ctx, end); err != nil {
+		return err
+	}
 	if !r.p.ledger.Seal(end) {
 		return errLedger
 	}

@@ -65,7 +65,7 @@ func (g *generation) open(ctx context.Context) (*reader, error) {
 	}
 	p.started(info, at)
 	r := &reader{
-		p: p, gen: g, src: src, info: info, at: at, dec: p.nextDecoder(info),
+		p: p, gen: g, src: src, info: info, at: at, reach: info.Insert, dec: p.nextDecoder(info),
 		cad:  newCadence(p.cfg.StatusInterval, info.SenderTimeout),
 		live: p.patience(info.SenderTimeout),
 	}
