@@ -44,8 +44,10 @@ func TestCheckpointThatDoesNotFit(t *testing.T) {
 		set  string
 		says []string
 	}{
-		"server restored to an earlier state": {"confirmed_lsn = confirmed_lsn + 1e10::numeric, ceiling_lsn = ceiling_lsn + 1e11::numeric",
-			[]string{"the server's WAL ends at", "restored to an earlier state", foreign}},
+		"server restored to an earlier state": {
+			"confirmed_lsn = confirmed_lsn + 1e10::numeric, ceiling_lsn = ceiling_lsn + 1e11::numeric",
+			[]string{"the server's WAL ends at", "restored to an earlier state", foreign},
+		},
 		"another database":   {"database = 'shop'", []string{"this is database", "shop", foreign}},
 		"another system":     {"system_id = '7000000000000000001'", []string{"is of system 7000000000000000001", foreign}},
 		"a later timeline":   {"timeline = timeline + 1", []string{"on timeline 1, below 2 of the checkpoint", "old primary", "connect to the present primary"}},
