@@ -48,9 +48,7 @@ func TestCheckpointThatDoesNotFit(t *testing.T) {
 			"confirmed_lsn = confirmed_lsn + 1e10::numeric, ceiling_lsn = ceiling_lsn + 1e11::numeric",
 			[]string{"the server's WAL ends at", "restored to an earlier state", foreign},
 		},
-		"another database":   {"database = 'shop'", []string{"this is database", "shop", foreign}},
 		"another system":     {"system_id = '7000000000000000001'", []string{"is of system 7000000000000000001", foreign}},
-		"a later timeline":   {"timeline = timeline + 1", []string{"on timeline 1, below 2 of the checkpoint", "old primary", "connect to the present primary"}},
 		"an absurd timeline": {"timeline = timeline + 4294967296", []string{"on timeline 1, below 2147483647 of the checkpoint", "old primary"}},
 		"an unknown phase":   {"phase = 'catch-up'", []string{"catch-up", "a phase that this version does not know", "the version of outbox-cdc that wrote it"}},
 	} {
@@ -141,7 +139,7 @@ func TestCheckpointLost(t *testing.T) {
 				s := r.slotNow()
 				return s.confirmed == ceiling, s
 			})
-			elapse(t, 2500*time.Millisecond, func() {
+			elapse(t, 1500*time.Millisecond, func() {
 				if s := r.slotNow(); s.confirmed > ceiling {
 					t.Fatalf("the slot stands at %v, the last ceiling that was stored is %v", s.confirmed, ceiling)
 				}
