@@ -178,13 +178,17 @@ func TestThrottled(t *testing.T) {
 	}
 	w := r.watch()
 	c := startReady(t, r.settings.with(settings{"KAFKA_COMPRESSION": "none", "KAFKA_REQUEST_TIMEOUT": "2s"}))
-	begin := time.Now()
-	for i := range 5 {
+	// A broker takes what comes first and mutes the connection afterwards, so
+	// that one burst may get through whole: each round waits for the one before.
+	slowest := time.Duration(0)
+	for i := 0; i < 10 && slowest < time.Second; i++ {
+		begin := time.Now()
 		r.insert(1+i*200, (i+1)*200, "a", "b", "c")
+		r.settle()
+		slowest = max(slowest, time.Since(begin))
 	}
-	r.settle()
-	if took := time.Since(begin); took < 3*time.Second {
-		t.Errorf("the broker slowed nothing down: %v", took)
+	if slowest < time.Second {
+		t.Errorf("the broker slowed nothing down: at most %v for 600 records", slowest)
 	}
 	if text := c.log.String(); strings.Contains(text, `"ERROR"`) || strings.Contains(text, "connecting") {
 		t.Errorf("the log speaks of more than a slow broker:\n%s", text)
