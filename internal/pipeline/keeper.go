@@ -32,6 +32,9 @@ type CheckpointStore interface {
 	// Save tells whether the checkpoint was stored. It is not where the
 	// database is not the one, or not on the timeline, that it is about.
 	Save(ctx context.Context, c offset.Checkpoint, walsender uint32) (bool, error)
+	// Behind tells whether the server knows more of the slot, while the
+	// walsender uses it, than its checkpoint does.
+	Behind(ctx context.Context, slot string, walsender uint32) (bool, error)
 	// Seal lowers the ceiling to the highest position that was reported, once
 	// nothing more is. It does nothing to a checkpoint of somebody else.
 	Seal(ctx context.Context, slot string, at decoder.LSN) error
@@ -104,6 +107,8 @@ func (k *keeper) follow(info *SessionInfo) {
 func (k *keeper) run(ctx context.Context, interval time.Duration) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
+	look := time.NewTicker(behindLook)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -113,6 +118,8 @@ func (k *keeper) run(ctx context.Context, interval time.Duration) {
 			return
 		case <-tick.C:
 			k.keep(ctx, k.worth())
+		case <-look.C:
+			k.keep(ctx, k.behind(ctx))
 		case <-k.raise:
 			k.keep(ctx, true)
 			for k.failing && ctx.Err() == nil {

@@ -20,6 +20,7 @@ type fakeStore struct {
 	kept   *offset.Checkpoint
 	saves  int
 	refuse bool
+	behind bool
 	// foreign: somebody else has written it last.
 	foreign bool
 	broken  error
@@ -56,6 +57,12 @@ func (s *fakeStore) Seal(_ context.Context, _ string, at lsn) error {
 	return s.broken
 }
 
+func (s *fakeStore) Behind(context.Context, string, uint32) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.behind, s.broken
+}
+
 func (s *fakeStore) set(f func(*fakeStore)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,6 +80,31 @@ func (s *fakeStore) get() (c offset.Checkpoint, saves int) {
 
 func withStore(s *fakeStore) func(*Config) {
 	return func(c *Config) { c.Checkpoint, c.OffsetInterval = s, 10*time.Second }
+}
+
+// What the server knows of the slot is written down soon, but only with events:
+// an idle database is not kept busy.
+func TestSlotThatHasComeFurtherIsWrittenDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &fakeStore{behind: true}
+		r := start(t, func(c *Config) { withStore(store)(c); c.OffsetInterval = time.Hour })
+		src := r.session()
+		settle(time.Minute)
+		_, before := store.get()
+		src.transaction(1000, row(1))
+		settle(2 * time.Second)
+		c, saves := store.get()
+		if c.Confirmed != endOf(1000) || saves != before+1 {
+			t.Errorf("confirmed %v after %d more writes", c.Confirmed, saves-before)
+		}
+		store.set(func(s *fakeStore) { s.behind = false })
+		src.transaction(2000, row(2))
+		settle(time.Minute)
+		if _, n := store.get(); n != saves {
+			t.Errorf("%d more writes, though the server knows nothing new", n-saves)
+		}
+		r.end()
+	})
 }
 
 // No status is above the ceiling that is stored.

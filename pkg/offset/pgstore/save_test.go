@@ -209,7 +209,16 @@ func TestWhatTheServerKnowsOfTheSlot(t *testing.T) {
 			run("INSERT INTO t DEFAULT VALUES")
 			run(get)
 			until(t, func() bool { return db.Text(t, decoded) == "2" })
+			behind := func(pid uint32, want bool) {
+				t.Helper()
+				if got, err := s.Behind(t.Context(), cp.Slot, pid); got != want || err != nil {
+					t.Errorf("behind: %t, %v", got, err)
+				}
+			}
+			behind(pid, false) // there is no checkpoint
 			save(t, s, cp, pid+1, true)
+			behind(pid, true)
+			behind(pid+1, false)
 			if got := load(t, s, cp.Slot); got.Restart != 0 || got.Decoded != 0 {
 				t.Errorf("somebody else's slot: %+v", got)
 			}
@@ -218,6 +227,7 @@ func TestWhatTheServerKnowsOfTheSlot(t *testing.T) {
 			if got.Restart == 0 || got.Decoded != 2 {
 				t.Errorf("our slot: %+v", got)
 			}
+			behind(pid, false)
 			run("SELECT pg_drop_replication_slot('" + cp.Slot + "')")
 			run(create)
 			save(t, s, cp, 0, true)
