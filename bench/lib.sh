@@ -62,6 +62,10 @@ drop_slot() {
 fresh_slot() { drop_slot "$SLOT"; sql -c "select pg_copy_logical_replication_slot('$BASE_SLOT', '$SLOT')" >/dev/null; }
 fresh_topic() { "$BT" topic -brokers "$BROKERS" -topic "$TOPIC" -partitions "$BENCH_PARTITIONS"; }
 
+# use_connector NAME: use_peer for one that delivers.
+use_connector() { use_peer "$1"; [ "$PEER_KIND" = connector ] || die "$1 is no connector"; }
+# watching ARGS...: follows the peer's records on the topic.
+watching() { "$BT" watch -brokers "$BROKERS" -topic "$TOPIC" -pid connector="$PEER_PID" -timeout "$TIMEOUT" "$@"; }
 # use_peer NAME: the functions of peers/NAME.sh, and a folder for its files.
 use_peer() {
   [ -f "$BENCH_DIR/peers/$1.sh" ] || die "no peer $1; there are: $(cd "$BENCH_DIR/peers" && echo *.sh | sed 's/\.sh//g')"

@@ -7,10 +7,9 @@ set -euo pipefail
 seconds=${1:?seconds} scenario=${2:?scenario}; shift 2
 session "$@"
 "$BENCH_DIR/load.sh" "$scenario"; loaded
-watching() { "$BT" watch -brokers "$BROKERS" -topic "$TOPIC" -pid connector="$PEER_PID" -timeout "$TIMEOUT" "$@"; }
 bad=0
 for peer in "$@"; do
-  use_peer "$peer"; [ "$PEER_KIND" = connector ] || die "$peer is no connector"
+  use_connector "$peer"
   fresh_slot; fresh_topic; peer_reset; peer_start
   at=$(watching -n $((N * 30 / 100)) | sed 's/.*"records":\([0-9]*\).*/\1/')
   kill -STOP "$(kafka_pid)"

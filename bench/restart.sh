@@ -6,10 +6,9 @@ set -euo pipefail
 kills=${1:?kills} scenario=${2:?scenario}; shift 2
 session "$@"
 "$BENCH_DIR/load.sh" "$scenario"; loaded
-watching() { "$BT" watch -brokers "$BROKERS" -topic "$TOPIC" -pid connector="$PEER_PID" -timeout "$TIMEOUT" "$@"; }
 bad=0
 for peer in "$@"; do
-  use_peer "$peer"; [ "$PEER_KIND" = connector ] || die "$peer is no connector"
+  use_connector "$peer"
   fresh_slot; fresh_topic; peer_reset; marks=
   for k in $(seq 1 "$kills"); do
     at=$(( N * (30 + 30 * k / kills) / 100 ))

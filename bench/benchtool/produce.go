@@ -8,23 +8,9 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-)
 
-func codec(name string) (kgo.CompressionCodec, error) {
-	switch name {
-	case "none":
-		return kgo.NoCompression(), nil
-	case "gzip":
-		return kgo.GzipCompression(), nil
-	case "lz4":
-		return kgo.Lz4Compression(), nil
-	case "zstd":
-		return kgo.ZstdCompression(), nil
-	case "snappy":
-		return kgo.SnappyCompression(), nil
-	}
-	return kgo.NoCompression(), fmt.Errorf("unknown compression %q", name)
-}
+	"github.com/outbox-cdc/outbox-cdc/pkg/sink/kafka"
+)
 
 // payload is as bench_payload of schema.sql makes it.
 func payload(i int64) []byte {
@@ -57,7 +43,7 @@ func produce(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer cancel()
-	compress, err := codec(*compression)
+	compress, err := kafka.Codec(*compression)
 	if err != nil {
 		return err
 	}

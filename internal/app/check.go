@@ -60,10 +60,11 @@ const sinkTimeout = 30 * time.Second
 // Check does everything that a start would refuse, changes nothing, and
 // reports all of it at once. cfg has passed Lint.
 func Check(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) (*CheckResult, error) {
-	tables, err := outboxTables(cfg)
+	want, err := wanted(cfg)
 	if err != nil {
 		return nil, err
 	}
+	want.CountRows, want.ApplicationName = true, applicationName(cfg)
 	rules, err := router.New(cfg.Routes)
 	if err != nil {
 		return nil, err
@@ -73,13 +74,7 @@ func Check(ctx context.Context, cfg *config.Config, log *slog.Logger, version st
 	for _, w := range cfg.Warnings {
 		r.add(catalog.Finding{Name: "config", Status: catalog.Warn, Message: w})
 	}
-	checkpoint, err := keptIn(cfg)
-	if err != nil {
-		return nil, err
-	}
-	r.add(checkDatabase(ctx, cfg, catalog.Want{
-		Slot: cfg.Slot, Publication: cfg.Publication, Failover: catalog.Failover(cfg.SlotFailover), Tables: tables, Checkpoint: checkpoint, CountRows: true, ApplicationName: applicationName(cfg),
-	})...)
+	r.add(checkDatabase(ctx, cfg, want)...)
 	r.add(checkSinks(ctx, cfg, log, rules)...)
 	return r, nil
 }

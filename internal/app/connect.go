@@ -28,8 +28,8 @@ const (
 // connector reaches the server: first over an ordinary connection, to check
 // everything, then for replication.
 type connector struct {
-	cfg    *config.Config
-	tables *decoder.Tables
+	cfg  *config.Config
+	want catalog.Want
 
 	// What follows belongs to the goroutine that connects.
 
@@ -115,17 +115,10 @@ func (c *connector) inspect(ctx context.Context, cc *pgx.ConnConfig) (*seen, err
 			return nil, &pipeline.BusyError{Slot: c.cfg.Slot, PID: slot.ActivePID}
 		}
 	}
-	checkpoint, err := keptIn(c.cfg)
-	if err != nil {
-		return nil, err
-	}
 	if _, err := conn.Exec(ctx, "SET lock_timeout = '"+inspectLock+"'"); err != nil {
 		return nil, fmt.Errorf("inspect the server: %w", err)
 	}
-	report, err := catalog.Inspect(ctx, conn, catalog.Want{
-		Slot: c.cfg.Slot, Publication: c.cfg.Publication, Failover: catalog.Failover(c.cfg.SlotFailover), Tables: c.tables, Checkpoint: checkpoint,
-		ApplicationName: applicationName(c.cfg),
-	})
+	report, err := catalog.Inspect(ctx, conn, c.want)
 	if server, ok := errors.AsType[*pgconn.PgError](err); ok && server.Code == lockNotAvailable {
 		return nil, fmt.Errorf("a published table is locked (ACCESS EXCLUSIVE) for more than %s; the stream starts when the lock is gone, see pg_locks: %w", inspectLock, err)
 	}

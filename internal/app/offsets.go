@@ -55,12 +55,11 @@ type offsets struct {
 
 // openOffsets makes the store that the configuration names; nil for the slot
 // alone. It connects when it is used first.
-func openOffsets(cfg *config.Config, c *connector) (*offsets, error) {
-	table, err := keptIn(cfg)
-	if table == nil {
-		return nil, err
+func openOffsets(c *connector) *offsets {
+	if c.want.Checkpoint == nil {
+		return nil
 	}
-	return &offsets{pgstore.New(pgstore.Config{Connect: c.dial, Table: *table}), c}, nil
+	return &offsets{pgstore.New(pgstore.Config{Connect: c.dial, Table: *c.want.Checkpoint}), c}
 }
 
 // Load implements pipeline.CheckpointStore: a table that can't be used is an

@@ -24,11 +24,19 @@ func TestLintOffsets(t *testing.T) {
 }
 
 func TestStoreFollowsTheConfiguration(t *testing.T) {
-	c := new(connector)
-	if s, err := openOffsets(&config.Config{OffsetStore: "slot"}, c); s != nil || err != nil {
-		t.Errorf("slot: %v, %v", s, err)
-	}
-	if _, err := openOffsets(&config.Config{OffsetStore: "table", OffsetTable: "x"}, c); err == nil {
-		t.Error("a table without a schema was taken")
+	for _, tc := range []struct {
+		cfg  config.Config
+		kept bool
+		ok   bool
+	}{
+		{config.Config{OffsetStore: "slot"}, false, true},
+		{config.Config{OffsetStore: "table", OffsetTable: "a.b"}, true, true},
+		{config.Config{OffsetStore: "table", OffsetTable: "x"}, false, false},
+	} {
+		tc.cfg.Tables = "public.outbox"
+		want, err := wanted(&tc.cfg)
+		if (err == nil) != tc.ok || (openOffsets(&connector{want: want}) != nil) != tc.kept {
+			t.Errorf("%+v: %+v, %v", tc.cfg, want.Checkpoint, err)
+		}
 	}
 }

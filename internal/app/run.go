@@ -35,15 +35,13 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 	if err != nil {
 		return fmt.Errorf("OUTBOX_CDC_ROUTES: %w", err)
 	}
-	tables, err := outboxTables(cfg)
+	want, err := wanted(cfg)
 	if err != nil {
 		return err
 	}
-	conn := &connector{cfg: cfg, tables: tables}
-	store, err := openOffsets(cfg, conn)
-	if err != nil {
-		return err
-	}
+	want.ApplicationName = applicationName(cfg)
+	conn := &connector{cfg: cfg, want: want}
+	store := openOffsets(conn)
 	gap, err := acceptedGap(cfg)
 	if err != nil {
 		return fmt.Errorf("OUTBOX_CDC_ACCEPT_GAP: %w", err)
@@ -57,7 +55,7 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 		return fmt.Errorf("OUTBOX_CDC_SKIP: %w", err)
 	}
 	pc := pipeline.Config{
-		Log: log, Tables: tables, Router: rules, Formats: layouts,
+		Log: log, Tables: want.Tables, Router: rules, Formats: layouts,
 		Limits:         offset.Limits{Records: int64(cfg.MaxInFlightEvents), Bytes: int64(cfg.MaxInFlightBytes)},
 		Connect:        conn.connect,
 		OwnsSlot:       conn.ownsSlot,
@@ -93,7 +91,7 @@ func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, version Vers
 	if err != nil {
 		return err
 	}
-	greet(log, cfg, tables, rules, version, server.Address())
+	greet(log, cfg, want.Tables, rules, version, server.Address())
 	return runAll(ctx, p, watch, server)
 }
 

@@ -21,40 +21,57 @@ const setupWait = 30 * time.Second
 
 // SetupScript is the SQL of a set-up, for a DBA; it asks no server.
 func SetupScript(cfg *config.Config, role string) (string, error) {
-	tables, err := outboxTables(cfg)
+	want, err := wanted(cfg)
 	if err != nil {
 		return "", err
+	}
+	s := catalog.Setup{Want: want, Role: role}
+	return s.Script(), nil
+}
+
+// wanted is what the configuration asks of the server, whoever streams.
+func wanted(cfg *config.Config) (catalog.Want, error) {
+	tables, err := outboxTables(cfg)
+	if err != nil {
+		return catalog.Want{}, err
 	}
 	checkpoint, err := keptIn(cfg)
 	if err != nil {
-		return "", err
+		return catalog.Want{}, err
 	}
-	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Failover: catalog.Failover(cfg.SlotFailover), Tables: tables, Role: role, Checkpoint: checkpoint}
-	return s.Script(), nil
+	return catalog.Want{
+		Slot: cfg.Slot, Publication: cfg.Publication, Failover: catalog.Failover(cfg.SlotFailover),
+		Tables: tables, Checkpoint: checkpoint,
+	}, nil
+}
+
+// dialSetup connects for a command that changes the database.
+func dialSetup(ctx context.Context, cfg *config.Config) (*pgx.Conn, error) {
+	cc, err := cfg.Database.ConnConfig()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, cc)
+	if err != nil {
+		return nil, pipeline.JudgeConnect(err, cfg.Slot)
+	}
+	return conn, nil
 }
 
 // Setup makes what is missing of publication, slot and the role's attribute,
 // says each step on w, and ends with the warnings that are left. Errors are for
 // an operator; they hold neither URL nor password.
 func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) error {
-	tables, err := outboxTables(cfg)
+	want, err := wanted(cfg)
 	if err != nil {
 		return err
 	}
-	checkpoint, err := keptIn(cfg)
+	conn, err := dialSetup(ctx, cfg)
 	if err != nil {
 		return err
-	}
-	cc, err := cfg.Database.ConnConfig()
-	if err != nil {
-		return err
-	}
-	conn, err := pgx.ConnectConfig(ctx, cc)
-	if err != nil {
-		return pipeline.JudgeConnect(err, cfg.Slot)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Failover: catalog.Failover(cfg.SlotFailover), Tables: tables, Role: role, Checkpoint: checkpoint}
+	s := catalog.Setup{Want: want, Role: role}
 	plan, err := s.Plan(ctx, conn)
 	if err != nil {
 		return err
@@ -62,7 +79,7 @@ func Setup(ctx context.Context, cfg *config.Config, role string, w io.Writer) er
 	if err := runSteps(ctx, conn, plan, w); err != nil {
 		return err
 	}
-	report, err := catalog.Inspect(ctx, conn, catalog.Want{Slot: cfg.Slot, Publication: cfg.Publication, Failover: catalog.Failover(cfg.SlotFailover), Tables: tables, Checkpoint: checkpoint})
+	report, err := catalog.Inspect(ctx, conn, want)
 	if err != nil {
 		return err
 	}

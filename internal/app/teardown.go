@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/outbox-cdc/outbox-cdc/internal/catalog"
 	"github.com/outbox-cdc/outbox-cdc/internal/config"
-	"github.com/outbox-cdc/outbox-cdc/internal/pipeline"
 )
 
 var errNotConfirmed = errors.New("not confirmed: nothing was changed; --yes goes ahead without a question")
@@ -19,24 +16,16 @@ var errNotConfirmed = errors.New("not confirmed: nothing was changed; --yes goes
 // and the checkpoint. It shows the plan on w and goes ahead only if confirm says
 // so. Errors are for an operator; they hold neither URL nor password.
 func Teardown(ctx context.Context, cfg *config.Config, w io.Writer, confirm func() bool) error {
-	tables, err := outboxTables(cfg)
+	want, err := wanted(cfg)
 	if err != nil {
 		return err
 	}
-	checkpoint, err := keptIn(cfg)
+	conn, err := dialSetup(ctx, cfg)
 	if err != nil {
 		return err
-	}
-	cc, err := cfg.Database.ConnConfig()
-	if err != nil {
-		return err
-	}
-	conn, err := pgx.ConnectConfig(ctx, cc)
-	if err != nil {
-		return pipeline.JudgeConnect(err, cfg.Slot)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	s := catalog.Setup{Slot: cfg.Slot, Publication: cfg.Publication, Tables: tables, Checkpoint: checkpoint}
+	s := catalog.Setup{Want: want}
 	steps, err := s.Teardown(ctx, conn)
 	if err != nil {
 		return err

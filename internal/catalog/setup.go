@@ -16,13 +16,10 @@ import (
 
 // Setup is what setup has to make.
 type Setup struct {
-	Slot, Publication string
-	Failover          Failover
-	Tables            *decoder.Tables
+	// Want is what the server must have in the end.
+	Want
 	// Role is who will stream; empty means the current user.
 	Role string
-	// Checkpoint is the checkpoint table; nil for none.
-	Checkpoint *decoder.TableName
 }
 
 // Step is one statement of a set-up. Each is a transaction of its own.
@@ -97,7 +94,8 @@ type Plan struct {
 // Plan compares the server with what is wanted. The error joins everything that
 // stands in the way, with what to do about it.
 func (s *Setup) Plan(ctx context.Context, conn *pgx.Conn) (*Plan, error) {
-	want := Want{Slot: s.Slot, Publication: s.Publication, Failover: s.Failover, Tables: s.Tables, Checkpoint: s.Checkpoint, CountRows: true}
+	want := s.Want
+	want.CountRows = true
 	report, err := Inspect(ctx, conn, want)
 	if err != nil {
 		return nil, err

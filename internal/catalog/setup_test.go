@@ -18,7 +18,7 @@ const wait = 20 * time.Second
 func setupFor(t *testing.T, db *pgtest.DB, names string) (Setup, Want) {
 	t.Helper()
 	w := wanted(t, db, names, "")
-	return Setup{Slot: w.Slot, Publication: w.Publication, Tables: w.Tables}, w
+	return Setup{Want: w}, w
 }
 
 // apply plans and runs all steps, and gives what they were for.

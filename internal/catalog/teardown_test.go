@@ -23,7 +23,7 @@ func TestTeardownUndoesASetup(t *testing.T) {
 	db := pool.NewDB(t)
 	db.Exec(t, outboxDDL)
 	conn := db.Conn(t)
-	s := &Setup{Slot: "s_" + db.Name, Publication: "pub", Tables: tables(t, "public.outbox", ""), Checkpoint: &decoder.TableName{Schema: "outbox_cdc", Name: "checkpoint"}}
+	s := &Setup{Want: Want{Slot: "s_" + db.Name, Publication: "pub", Tables: tables(t, "public.outbox", ""), Checkpoint: &decoder.TableName{Schema: "outbox_cdc", Name: "checkpoint"}}}
 	plan, err := s.Plan(t.Context(), conn)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestTeardownLeavesWhatIsNotOurs(t *testing.T) {
 	db.Exec(t, outboxDDL+`CREATE PUBLICATION pub FOR TABLE outbox; CREATE SCHEMA k;
 		CREATE TABLE k.keep (slot text, x int); INSERT INTO k.keep VALUES ('mine', 1), ('other', 2);`)
 	conn := db.Conn(t)
-	s := &Setup{Slot: "mine", Publication: "pub", Tables: tables(t, "public.outbox", ""), Checkpoint: &decoder.TableName{Schema: "k", Name: "keep"}}
+	s := &Setup{Want: Want{Slot: "mine", Publication: "pub", Tables: tables(t, "public.outbox", ""), Checkpoint: &decoder.TableName{Schema: "k", Name: "keep"}}}
 	steps, err := s.Teardown(t.Context(), conn)
 	if want := "DELETE FROM k.keep WHERE slot = 'mine';"; err != nil || teardownOf(t, steps) != want {
 		t.Errorf("got %q, %v, want %q", teardownOf(t, steps), err, want)
@@ -80,7 +80,7 @@ func TestTeardownRefusesASlotInUse(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "SELECT pg_create_logical_replication_slot('"+slot+"', 'pgoutput', true)"); err != nil {
 		t.Fatal(err)
 	}
-	s := &Setup{Slot: slot, Publication: "pub", Tables: tables(t, "public.outbox", "")}
+	s := &Setup{Want: Want{Slot: slot, Publication: "pub", Tables: tables(t, "public.outbox", "")}}
 	if _, err := s.Teardown(t.Context(), db.Conn(t)); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "stop that instance") {
 		t.Errorf("error %v", err)
 	}

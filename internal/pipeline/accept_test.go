@@ -55,15 +55,7 @@ func TestAcceptedGapEndsWhereItEnded(t *testing.T) {
 				store := new(fakeStore)
 				accepts := func(c *Config) { withStore(store)(c); c.AcceptGap = endOf(1000) }
 				r := start(t, accepts)
-				r.server.change(func(s *fakeServer) { s.info.Insert = 5000 })
-				out := <-r.sinks
-				out.set(func(s *fakeSink) { s.hold = true })
-				src := r.session()
-				src.transaction(1000, row(1))
-				settle(time.Second)
-				src.cut(errNoPublication)
-				r.session()
-				settle(time.Second)
+				r.gapBehind(1000, 5000)
 				died, _ := store.get()
 				r.end()
 				store.set(func(s *fakeStore) { s.kept = &died })
@@ -72,12 +64,7 @@ func TestAcceptedGapEndsWhereItEnded(t *testing.T) {
 				}
 				again := start(t, accepts)
 				again.server.change(func(s *fakeServer) { s.info.Insert = 9000; test.change(&s.info) })
-				src = again.session()
-				src.transaction(1000, row(1))
-				settle(time.Second)
-				src.cut(errNoPublication)
-				again.session()
-				settle(time.Second)
+				again.cutAtGap(1000)
 				if got := again.server.started[1]; got != test.from {
 					t.Errorf("went on at %v, want %v", got, test.from)
 				}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/outbox-cdc/outbox-cdc/internal/pgrepl"
+	"github.com/outbox-cdc/outbox-cdc/pkg/decoder"
 )
 
 var errNoPublication = &pgconn.PgError{Code: "42704", Message: `publication "p" does not exist`}
@@ -84,19 +85,33 @@ func TestGapIsTheSameAfterARestart(t *testing.T) {
 	}
 }
 
+// gapBehind cuts the stream at a gap, behind a transaction at a position that is
+// still in flight, and connects again to a server whose log ends at insert.
+func (r *rig) gapBehind(at, insert decoder.LSN) *fakeSink {
+	r.t.Helper()
+	r.server.change(func(s *fakeServer) { s.info.Insert = insert })
+	out := <-r.sinks
+	out.set(func(s *fakeSink) { s.hold = true })
+	r.cutAtGap(at)
+	return out
+}
+
+// cutAtGap cuts the stream at a gap, behind a transaction, and connects again.
+func (r *rig) cutAtGap(at decoder.LSN) {
+	r.t.Helper()
+	src := r.session()
+	src.transaction(at, row(1))
+	settle(time.Second)
+	src.cut(errNoPublication)
+	r.session()
+	settle(time.Second)
+}
+
 // What is in flight when a gap is accepted is still confirmed in its turn.
 func TestAcceptedGapQueuesBehindWhatIsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, func(c *Config) { c.AcceptGap = endOf(1000) })
-		r.server.change(func(s *fakeServer) { s.info.Insert = 5000 })
-		out := <-r.sinks
-		out.set(func(s *fakeSink) { s.hold = true })
-		src := r.session()
-		src.transaction(1000, row(1))
-		settle(time.Second)
-		src.cut(errNoPublication)
-		r.session()
-		settle(time.Second)
+		out := r.gapBehind(1000, 5000)
 		r.wantFlush(100)
 		out.ackAll()
 		settle(time.Second)

@@ -29,14 +29,15 @@ func Show(w io.Writer, s *httpapi.Status, now time.Time) error {
 		fmt.Fprintf(&b, "  event   %q at %s, route %q, %s for %s: %s\n", h.EventID, h.Position, h.Route, h.Reason, ago(h.Since, now), h.Error)
 	}
 	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
+	row := func(format string, args ...any) { _, _ = fmt.Fprintf(t, format+"\n", args...) } // what fails, Flush tells
 	slot := s.Slot
-	fmt.Fprintf(t, "slot\t%s\tconfirmed %s\n", slot.Name, slot.ConfirmedLSN)
+	row("slot\t%s\tconfirmed %s", slot.Name, slot.ConfirmedLSN)
 	if slot.ReadAt == nil {
-		fmt.Fprintf(t, "\t\tnot looked at yet\n")
+		row("\t\tnot looked at yet")
 	} else {
-		fmt.Fprintf(t, "\t\t%s behind, %s of WAL retained (%s), as of %s ago\n", bytes(slot.LagBytes), bytes(slot.RetainedBytes), slot.WALStatus, ago(*slot.ReadAt, now))
+		row("\t\t%s behind, %s of WAL retained (%s), as of %s ago", bytes(slot.LagBytes), bytes(slot.RetainedBytes), slot.WALStatus, ago(*slot.ReadAt, now))
 	}
-	fmt.Fprintf(t, "stream\ttimeline %d\t%d events in flight, %s\n", s.Stream.Timeline, s.Stream.InFlightEvents, bytes(s.Stream.InFlightBytes))
+	row("stream\ttimeline %d\t%d events in flight, %s", s.Stream.Timeline, s.Stream.InFlightEvents, bytes(s.Stream.InFlightBytes))
 	for i, r := range s.Routes {
 		title, halted := "", ""
 		if i == 0 {
@@ -45,7 +46,7 @@ func Show(w io.Writer, s *httpapi.Status, now time.Time) error {
 		if r.Halted {
 			halted = ", HALTED"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d delivered since start%s\n", title, r.Name, r.Delivered, halted)
+		row("%s\t%s\t%d delivered since start%s", title, r.Name, r.Delivered, halted)
 	}
 	if err := t.Flush(); err != nil {
 		return err

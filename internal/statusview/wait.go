@@ -34,7 +34,7 @@ func (c *caughtUp) holds(s *httpapi.Status) bool {
 		return false
 	}
 	if c.target == 0 && slot.ReadAt.After(*c.first) {
-		c.target = slot.ConfirmedLSN + decoder.LSN(max(slot.LagBytes, 0)) //nolint:gosec // G115: not negative
+		c.target = slot.ConfirmedLSN + decoder.LSN(max(slot.LagBytes, 0))
 	}
 	return c.target > 0 && slot.ConfirmedLSN+pageHeader >= c.target
 }

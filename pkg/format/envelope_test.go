@@ -2,6 +2,7 @@ package format_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func typedEvent(types map[decoder.Role]uint32, r row) *decoder.Event {
 	return &ev
 }
 
-func envelope(t testing.TB, ev *decoder.Event) string {
+func envelope(t *testing.T, ev *decoder.Event) string {
 	t.Helper()
 	var rec sink.Record
 	if _, err := format.NewEnvelope(format.Options{Source: "cdc", Database: "shop"}).Append(&rec, ev, nil); err != nil {
@@ -51,9 +52,7 @@ func TestEnvelope(t *testing.T) {
 	with := func(more row) row {
 		all := row{decoder.RolePayload: `{"a": 1}`}
 		for _, r := range []row{least, more} {
-			for role, v := range r {
-				all[role] = v
-			}
+			maps.Copy(all, r)
 		}
 		return all
 	}

@@ -34,13 +34,17 @@ func (r *rig) remembers() settings { return r.settings.with(settings{"OFFSET_INT
 
 // TestSlotMadeAgain: a slot that was dropped is held, and so is another one of
 // its name, until an operator says that the rows in between are known.
-func TestSlotMadeAgain(t *testing.T) {
+func TestSlotMadeAgain(t *testing.T) { onOldAndNew(t, "dies", testSlotMadeAgain) }
+
+// onOldAndNew runs a test in both of its ways on the oldest and the newest major.
+func onOldAndNew(t *testing.T, way string, test func(t *testing.T, r *rig, way bool)) {
+	t.Helper()
 	t.Parallel()
 	for _, major := range []int{14, 18} {
-		for _, dies := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%d dies %v", major, dies), func(t *testing.T) {
+		for _, is := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d %s %v", major, way, is), func(t *testing.T) {
 				t.Parallel()
-				testSlotMadeAgain(t, newRig(t, pool.Server(t, major), 1), dies)
+				test(t, newRig(t, pool.Server(t, major), 1), is)
 			})
 		}
 	}
@@ -109,17 +113,7 @@ func testSlotMadeAgain(t *testing.T, r *rig, dies bool) {
 // TestSlotMadeAgainAtOnce: between two lives of the connector somebody makes the
 // slot again. Who may read the table sees whether anything is missing. (On 14 the
 // statistics of the slot that was are still shown under its name.)
-func TestSlotMadeAgainAtOnce(t *testing.T) {
-	t.Parallel()
-	for _, major := range []int{14, 18} {
-		for _, lost := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%d lost %v", major, lost), func(t *testing.T) {
-				t.Parallel()
-				testSlotMadeAgainAtOnce(t, newRig(t, pool.Server(t, major), 1), lost)
-			})
-		}
-	}
-}
+func TestSlotMadeAgainAtOnce(t *testing.T) { onOldAndNew(t, "lost", testSlotMadeAgainAtOnce) }
 
 func testSlotMadeAgainAtOnce(t *testing.T, r *rig, lost bool) {
 	t.Helper()

@@ -97,7 +97,7 @@ func (c Config) validate() error {
 	if len(c.Brokers) == 0 {
 		errs = append(errs, errors.New("brokers: name at least one, such as broker:9092"))
 	}
-	if _, err := codec(c.Compression); err != nil {
+	if _, err := Codec(c.Compression); err != nil {
 		errs = append(errs, err)
 	}
 	if c.BatchMaxBytes != 0 && c.BatchMaxBytes < minBatchBytes {
@@ -118,9 +118,8 @@ func (c Config) validate() error {
 	return errors.Join(errs...)
 }
 
-// codec is the client's codec of this name. Where a broker is too old for it
-// the client falls back to none.
-func codec(name string) (kgo.CompressionCodec, error) {
+// Codec is the client's codec of this name: none, gzip, snappy, lz4 or zstd.
+func Codec(name string) (kgo.CompressionCodec, error) {
 	switch name {
 	case "none":
 		return kgo.NoCompression(), nil

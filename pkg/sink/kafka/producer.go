@@ -48,7 +48,7 @@ type producer struct {
 // sends no more records. Its requests have room for batches of the given size.
 func newProducer(cfg Config, log kgo.Logger, down <-chan struct{}, batch int) (*producer, error) {
 	p := &producer{largest: max(batch, requestBytes-requestOverhead), limits: make(map[string]int)}
-	compression, err := codec(cfg.Compression)
+	compression, err := Codec(cfg.Compression)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func newProducer(cfg Config, log kgo.Logger, down <-chan struct{}, batch int) (*
 		kgo.UnknownTopicRetries(unknownTopicRetries),
 		kgo.MetadataMinAge(metadataMinAge),
 
-		kgo.ProducerBatchCompression(compression, kgo.NoCompression()),
+		kgo.ProducerBatchCompression(compression, kgo.NoCompression()), // none where a broker is too old for it
 		kgo.ProducerLinger(cfg.Linger),
 		kgo.ProducerBatchMaxBytesFn(p.batchMaxBytes),
 		kgo.BrokerMaxWriteBytes(int32(p.largest + requestOverhead)), //nolint:gosec // capped at maxRequestBytes
