@@ -25,6 +25,9 @@ func checkKafka(p *parser, k *Kafka) []string {
 	c := &kafkaCheck{p: p, k: k}
 	c.brokers()
 	if !c.protocol() {
+		// Whatever it will be, these belong together.
+		c.certificate()
+		c.mechanism()
 		return nil
 	}
 	c.tls()
@@ -98,6 +101,11 @@ func (c *kafkaCheck) tls() {
 			"KAFKA_TLS_CA_FILE", "KAFKA_TLS_CERT_FILE", "KAFKA_TLS_KEY_FILE", "KAFKA_TLS_SERVER_NAME")
 		return
 	}
+	c.certificate()
+}
+
+// certificate wants both halves of the client's.
+func (c *kafkaCheck) certificate() {
 	switch cert, key := c.set("KAFKA_TLS_CERT_FILE"), c.set("KAFKA_TLS_KEY_FILE"); {
 	case cert && !key:
 		c.need("KAFKA_TLS_CERT_FILE is set", "KAFKA_TLS_KEY_FILE")
@@ -113,7 +121,6 @@ var (
 
 // login is false when there is none, or when it is not known which.
 func (c *kafkaCheck) login() bool {
-	m := c.k.SASLMechanism
 	switch {
 	case !c.k.SASL():
 		problem := "means nothing with " + c.k.SecurityProtocol + "; set KAFKA_SECURITY_PROTOCOL to SASL_SSL, or leave this out"
@@ -121,9 +128,19 @@ func (c *kafkaCheck) login() bool {
 		c.refuse(problem, passwordSettings...)
 		c.refuse(problem, append(oauthSettings, "KAFKA_OAUTH_SCOPE")...)
 		return false
-	case m == "":
+	case c.k.SASLMechanism == "":
 		c.need("KAFKA_SECURITY_PROTOCOL is "+c.k.SecurityProtocol, "KAFKA_SASL_MECHANISM")
 		return false
+	}
+	c.mechanism()
+	return true
+}
+
+// mechanism wants what the one that is set needs, and nothing else.
+func (c *kafkaCheck) mechanism() {
+	m := c.k.SASLMechanism
+	if m == "" {
+		return
 	}
 	because, nothing := "KAFKA_SASL_MECHANISM is "+m, "means nothing with "+m+"; leave it out"
 	if m != mechanismOAuth {
@@ -139,7 +156,6 @@ func (c *kafkaCheck) login() bool {
 	default:
 		c.need(because, passwordSettings...)
 	}
-	return true
 }
 
 // tokenURL must not be printed as it is: a URL can hold a password.

@@ -23,6 +23,10 @@ func TestKafkaSecurity(t *testing.T) {
 	}{
 		{"loopback, nothing said", nil, nil, ""},
 		{"remote, protocol unsaid", []string{remote}, []string{`KAFKA_SECURITY_PROTOCOL: required, because broker "k:9092" is not on this machine`}, ""},
+		{
+			"remote, protocol unsaid, and the rest not whole either", []string{remote, "KAFKA_SASL_MECHANISM=PLAIN", "KAFKA_SASL_PASSWORD=p", "KAFKA_TLS_KEY_FILE=/k"},
+			[]string{"KAFKA_SECURITY_PROTOCOL: required", "KAFKA_TLS_CERT_FILE: required, because KAFKA_TLS_KEY_FILE", "KAFKA_SASL_USERNAME: required, because KAFKA_SASL_MECHANISM is PLAIN"}, "",
+		},
 		{"remote, plaintext said", []string{remote, "KAFKA_SECURITY_PROTOCOL=PLAINTEXT"}, nil, ""},
 		{"remote, TLS", []string{remote, "KAFKA_SECURITY_PROTOCOL=SSL", "KAFKA_TLS_CA_FILE=/ca"}, nil, ""},
 		{"certificate without key", []string{"KAFKA_SECURITY_PROTOCOL=SSL", "KAFKA_TLS_CERT_FILE=/c"}, []string{"KAFKA_TLS_KEY_FILE: required, because KAFKA_TLS_CERT_FILE"}, ""},
