@@ -105,8 +105,9 @@ func TestMonitor(t *testing.T) {
 	w.until(t, "there is no slot", func(v *View) bool { return v.WALStatus() == "gone" && v.Retained() == 0 })
 
 	db.Exec(t, "SELECT pg_create_logical_replication_slot('s', 'pgoutput'); CREATE TABLE t (p text)")
-	v := w.until(t, "the slot is there", func(v *View) bool { return v.WALStatus() == "reserved" })
-	if v.WALLimit != 64<<20 || v.Limit != 64<<20 || v.SafeWAL <= 0 || v.Slot.Active {
+	// While it is made its maker uses it.
+	v := w.until(t, "the slot is there", func(v *View) bool { return v.WALStatus() == "reserved" && !v.Slot.Active })
+	if v.WALLimit != 64<<20 || v.Limit != 64<<20 || v.SafeWAL <= 0 {
 		t.Errorf("limit %d, safe %d, %+v", v.WALLimit, v.SafeWAL, v.Slot)
 	}
 	db.Exec(t, "INSERT INTO t SELECT repeat('x', 1000) FROM generate_series(1, 5000)")
